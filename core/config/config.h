@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * F-Stack's config.ini, read strictly (CFG-1 .. CFG-8). One table of keys (keys.c) drives parsing, defaults,
+ * errors, `nonic check-config` and the generated reference page; this struct is what comes out.
+ * Owned by the caller; config_free releases what it points at. No globals; any thread.
+ */
+#ifndef NONIC_CONFIG_CONFIG_H
+#define NONIC_CONFIG_CONFIG_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONFIG_MAX_PORTS 32
+#define CONFIG_MAX_LCORES 128
+#define CONFIG_MAX_VLANS 128
+#define CONFIG_MAX_VDEVS 32
+#define CONFIG_MAX_BONDS 16
+#define CONFIG_MAX_VIPS 64
+
+struct config_lcores {
+	uint64_t bits[CONFIG_MAX_LCORES / 64];
+};
+
+/* Addresses of a [portN] or [vlanN]; present tells which were given. Network order. */
+struct config_addrs {
+	bool has_v4, has_v6, has_gateway6;
+	uint32_t addr, netmask, broadcast, gateway;
+	unsigned int nb_vips;
+	uint32_t vip[CONFIG_MAX_VIPS];
+	char vip_ifname[16];
+	struct in6_addr addr6, gateway6;
+	uint8_t prefix_len, vip_prefix_len;
+	unsigned int nb_vips6;
+	struct in6_addr vip6[CONFIG_MAX_VIPS];
+};
+
+struct config_port {
+	bool present;             /* has a section */
+	char if_name[16];         /* default f-stack-N */
+	struct config_addrs a;
+	uint16_t mtu;             /* default 1500 */
+	struct config_lcores lcores; /* that poll it; default all workers */
+	unsigned int nb_lcores;
+	uint16_t slave_ports[CONFIG_MAX_PORTS];
+	unsigned int nb_slaves;
+};
+
+struct config_vlan {
+	uint16_t id, port;
+	struct config_addrs a;
+};
+
+enum config_vdev_driver {
+	VDEV_VIRTIO_USER, /* F-Stack's only one, and the default */
+	VDEV_NET_TAP,
+	VDEV_NET_RING,
+	VDEV_NET_NULL,
+	VDEV_NET_PCAP,
+	VDEV_NET_AF_PACKET,
+	VDEV_NET_VHOST,
+};
+
+struct config_vdev {
+	bool present;
+	enum config_vdev_driver driver;
+	char *path, *args, *mac, *iface;
+	uint16_t queues, queue_size;
+	bool cq;
+};
+
+struct config_bond {
+	bool present;
+	uint8_t mode, socket_id;
+	char *slave, *primary, *mac, *xmit_policy;
+	uint32_t lsc_poll_period_ms, up_delay, down_delay;
+};
+
+enum config_mbuf_mode { MBUF_LARGE, MBUF_SCATTER };
+enum config_port_mode { PORT_CLAIM, PORT_PARITY };
+
+struct nonic_config {
+	char *file;               /* as it was named */
+
+	/* [dpdk] */
+	struct config_lcores lcore_mask;
+	unsigned int nb_lcores;   /* set bits */
+	uint16_t proc_lcore[CONFIG_MAX_LCORES]; /* proc id -> lcore, in ascending order */
+	uint32_t channel, memory_mb;
+	bool no_huge, promiscuous, numa_on, tso, tx_csum_skip, tx_csum_ip_skip, tx_csum_l4_skip, vlan_strip;
+	bool symmetric_rss, lro;
+	char *base_virtaddr, *file_prefix, *allow, *extra_eal_args;
+	uint16_t port_list[CONFIG_MAX_PORTS];
+	unsigned int nb_ports;
+	uint16_t vlan_filter[CONFIG_MAX_VLANS];
+	unsigned int nb_vlan_filter;
+	uint32_t idle_sleep_us, pkt_tx_delay_us;
+	uint8_t eal_log_level, log_level;
+	char *log_prefix;
+	/* [dpdk] of 2.0 (CFG-4) */
+	bool thread_mode, graceful_reload, primary_slim, mtu_enable;
+	uint32_t reload_udp_idle_ms, reload_heartbeat_timeout_ms, drain_ring_size, primary_slim_idle_sleep_us;
+	uint32_t mbuf_low_watermark;
+	uint16_t max_mtu;
+	enum config_mbuf_mode mbuf_mode;
+	enum config_port_mode reload_port_mode;
+	unsigned int nb_vdevs, nb_bonds;
+
+	/* [pcap] */
+	struct {
+		bool enable, precision_ns;
+		uint32_t snaplen, savelen;
+		char *savepath;
+	} pcap;
+
+	struct config_port port[CONFIG_MAX_PORTS];   /* by port number */
+	struct config_vlan vlan[CONFIG_MAX_VLANS];
+	unsigned int nb_vlans;
+	struct config_vdev vdev[CONFIG_MAX_VDEVS];
+	struct config_bond bond[CONFIG_MAX_BONDS];
+
+	/* [rss_check] */
+	struct {
+		bool enable, recheck, thash_adjust;
+		char *rss_tbl;
+	} rss_check;
+
+	/* [kni] */
+	struct {
+		bool enable;
+		bool accept;           /* method */
+		char *kni_action, *tcp_port, *udp_port;
+		uint32_t console_ratelimit, general_ratelimit, kernel_ratelimit;
+		uint16_t owner_proc_id;
+		bool has_owner;
+	} kni;
+
+	/* [freebsd.boot], [freebsd.sysctl], [stack] */
+	uint32_t hz, fd_reserve, memsz_mb;
+	uint64_t physmem;
+	uint8_t tcp_ecn;
+	bool kernel_coexist;
+	struct config_pair {       /* [freebsd.sysctl] and unlisted [freebsd.boot] keys, in file order */
+		char *section, *key, *value;
+		int line;
+	} *pairs;
+	unsigned int nb_pairs;
+
+	/* command line (CFG-1) */
+	int proc_id;               /* --proc-id; -1 when not given */
+	enum { PROC_AUTO, PROC_PRIMARY, PROC_SECONDARY } proc_type;
+};
+
+/* What went wrong, or looks odd. text is one whole message: "FILE:LINE: [section] key: value ...: accepted ...". */
+struct config_message {
+	bool error;                /* else a warning */
+	int line;                  /* 0: of the file as a whole */
+	char *text;
+};
+struct config_messages {
+	struct config_message *m;
+	unsigned int n, errors;
+};
+
+enum config_flags { CONFIG_STRICT = 1 /* unknown sections and keys are errors (CFG-3) */ };
+
+/*
+ * Reads file into *cfg (defaults included), runs the cross-field rules (CFG-5), collects every message in file
+ * order. 0; -EINVAL when there was any error (messages say what); -ENOENT, -EACCES ... for the file; -ENOMEM.
+ * *cfg and *msgs are to be freed in every case.
+ */
+int config_load(const char *file, unsigned int flags, struct nonic_config *cfg, struct config_messages *msgs);
+/* The same from memory; name stands for the file in messages. */
+int config_load_mem(const char *name, const char *text, size_t len, unsigned int flags,
+	struct nonic_config *cfg, struct config_messages *msgs);
+void config_free(struct nonic_config *cfg);
+void config_messages_free(struct config_messages *msgs);
+
+/* -c/--conf FILE, -p/--proc-id N, -t/--proc-type primary|secondary|auto, each also as --x=VALUE. Fills the three and
+ * leaves *rest at the first argument that is not ours. -EINVAL with a message. */
+struct config_args {
+	const char *conf;          /* default "config.ini" */
+	int proc_id, proc_type;
+	int rest;
+};
+int config_args_parse(int argc, char *const argv[], struct config_args *out, struct config_messages *msgs);
+
+/* SHA-256-sized digest over the device-side keys (CFG-6), and the name of the first such key in which a and b differ
+ * (NULL: none), for the refusal that names it. */
+#define CONFIG_DIGEST_LEN 32
+void config_device_digest(const struct nonic_config *cfg, uint8_t digest[CONFIG_DIGEST_LEN]);
+const char *config_device_diff(const struct nonic_config *a, const struct nonic_config *b);
+
+/* Prints the effective configuration as an INI file that loads to the same struct. */
+struct config_out { void (*line)(void *ctx, const char *text); void *ctx; };
+void config_print(const struct nonic_config *cfg, const struct config_out *out);
+/* The reference page (Markdown) from the table of keys. */
+void config_reference(const struct config_out *out);
+
+/* Bits of a lcore set. */
+static inline bool
+config_lcore_isset(const struct config_lcores *l, unsigned int i)
+{
+	return i < CONFIG_MAX_LCORES && (l->bits[i / 64] >> (i % 64) & 1);
+}
+
+#endif

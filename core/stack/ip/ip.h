@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the upper layers see of IPv4 and IPv6: received packets, paths, output, errors. */
+#ifndef NONIC_STACK_IP_IP_H
+#define NONIC_STACK_IP_IP_H
+
+#include "../link/neigh.h"
+
+#define IPPROTO_ICMP4 1
+#define IP_PROTO_TCP 6
+#define IP_PROTO_UDP 17
+#define IP_PROTO_ICMP6 58
+
+enum ip_rx_flags {
+	IP_RX_MULTICAST = 1 << 0,
+	IP_RX_BROADCAST = 1 << 1,
+	IP_RX_REASSEMBLED = 1 << 2,
+	IP_RX_L4_CSUM_OK = 1 << 3,   /* the port, or our own arithmetic, checked the L4 checksum */
+};
+
+/*
+ * A received packet on its way up. The buffer's data starts at the IP header; l4_off is the offset of the
+ * upper-layer header (after options, extension headers), l4_len its length with payload. The buffer is trimmed to
+ * l4_off + l4_len. The first l4_off + min(l4_len, 20) bytes are contiguous in the first segment.
+ */
+struct ip_rx {
+	struct netif *nif;
+	union ip_addr src, dst;
+	uint8_t family;  /* ADDR_INET, ADDR_INET6 */
+	uint8_t proto;
+	uint8_t ttl, tos;
+	uint16_t flags;  /* enum ip_rx_flags */
+	uint16_t l4_off;
+	uint32_t l4_len;
+};
+
+/*
+ * How to reach a destination: filled by ip_path_lookup, may be kept by a connected socket and is checked with
+ * ip_path_valid before each use.
+ */
+struct ip_path {
+	struct netif *nif;
+	struct neigh *neigh;   /* of the next hop; NULL for multicast, broadcast and loopback */
+	union ip_addr src, dst;
+	uint32_t route_gen;    /* stack's routing generation at look-up */
+	uint32_t neigh_gen;
+	uint16_t mtu;          /* path MTU: min(link, learned) */
+	uint8_t family;
+	uint8_t flags;         /* enum ip_path_flags */
+	uint8_t dst_mac[ETH_ALEN]; /* multicast and broadcast */
+};
+
+enum ip_path_flags {
+	IP_PATH_MULTICAST = 1 << 0,
+	IP_PATH_BROADCAST = 1 << 1,
+	IP_PATH_LOCAL = 1 << 2,  /* to one of our own addresses: loops back inside the stack */
+};
+
+/*
+ * src NULL or any: chosen (v4: the interface's address of the matching prefix; v6: RFC 6724). nif: restricts
+ * to an interface (link-local scope, multicast), NULL otherwise.
+ * 0; -EHOSTUNREACH (no route), -EADDRNOTAVAIL (no source; src not ours), -ENOBUFS (neighbour table full).
+ */
+int ip_path_lookup(struct stack *s, int family, const union ip_addr *dst, const union ip_addr *src,
+	struct netif *nif, struct ip_path *path);
+bool ip_path_valid(const struct stack *s, const struct ip_path *path);
+
+struct ip_tx {
+	uint8_t proto;
+	uint8_t ttl;          /* 0: the interface's default (64) */
+	uint8_t tos;          /* traffic class */
+	bool df;              /* IPv4: set don't-fragment, fail with -EMSGSIZE over the path MTU; IPv6: do not fragment */
+	uint32_t flow_label;  /* IPv6, 20 bits */
+	bool router_alert;    /* MLD: hop-by-hop option */
+};
+
+/*
+ * Sends m (data at the upper-layer header, checksum complete or left to the port by ol_flags) along path;
+ * prepends the IP header, fragments when it must. Always takes m. 0, -EMSGSIZE, -ENOBUFS, -ENETDOWN.
+ */
+int ip_output(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, struct rte_mbuf *m);
+/*
+ * Fills the L4 checksum (csum_off bytes into the L4 header) of m for path: by the port where it can and the
+ * packet will not be fragmented (ol_flags, pseudo-header sum in the field), else in software (STK-4). UDP: 0 becomes 0xffff.
+ */
+void ip_l4_csum(struct stack *s, const struct ip_path *path, uint8_t proto, uint16_t csum_off,
+	struct rte_mbuf *m);
+
+/* From eth_input; m at the IP header; take m. */
+void ip4_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+void ip6_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+
+/* Errors an upper layer asks for; copy what they quote from m, do not take it. Rate limited; never about errors,
+ * multicast, broadcast or later fragments (RFC 1122 3.2.2, RFC 4443 2.4). */
+enum ip_unreach { IP_UNREACH_PORT, IP_UNREACH_HOST, IP_UNREACH_PROTO, IP_UNREACH_ADMIN };
+void ip_send_unreach(struct stack *s, const struct ip_rx *rx, enum ip_unreach what, const struct rte_mbuf *m);
+
+/*
+ * An ICMP error about a packet we sent, handed to the upper layer named by its quote. src and dst are as in the
+ * quoted packet (src is ours). l4 points at the quoted L4 header, at least 8 bytes.
+ */
+struct ip_error {
+	union ip_addr src, dst;
+	struct netif *nif;
+	uint8_t family, proto;
+	uint8_t type, code;  /* as on the wire */
+	int err;             /* errno it means to a socket: ECONNREFUSED, EHOSTUNREACH, EMSGSIZE, ... */
+	bool hard;           /* may end a connection attempt (RFC 1122 4.2.3.9) */
+	uint16_t mtu;        /* EMSGSIZE: the new path MTU */
+	const uint8_t *l4;
+	uint16_t l4_len;
+};
+void udp_error(struct stack *s, const struct ip_error *e);
+
+/* Learned path MTUs (RFC 1191, RFC 8201), aged out after 10 minutes; never below 576 (v4) or 1280 (v6) for forged ones. */
+int pmtu_init(struct stack *s);
+void pmtu_release(struct stack *s);
+uint16_t pmtu_get(struct stack *s, int family, const union ip_addr *dst, uint16_t link_mtu);
+/* false: refused (too small, not smaller than what is known). */
+bool pmtu_learn(struct stack *s, int family, const union ip_addr *dst, uint16_t mtu);
+
+/* Upper layers, called by ip4/ip6 input. Take m. */
+void udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ethernet II and 802.1Q (one tag, or one inside a stripped one). */
+#ifndef NONIC_STACK_LINK_ETH_H
+#define NONIC_STACK_LINK_ETH_H
+
+#include "netif.h"
+
+#define ETH_ALEN 6
+#define ETH_HLEN 14
+#define ETHERTYPE_IP4 0x0800
+#define ETHERTYPE_ARP 0x0806
+#define ETHERTYPE_VLAN 0x8100
+#define ETHERTYPE_IP6 0x86dd
+
+/* One received frame, Ethernet header first. Takes m. Strips the header and hands on to
+ * arp_input, ip4_input or ip6_input with m at the network header. */
+void eth_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+/* Prepends the header (and the tag of a VLAN interface, in software or by offload) and transmits. type in host order. Takes m. */
+void eth_output(struct stack *s, struct netif *nif, struct rte_mbuf *m, const uint8_t dst[ETH_ALEN], uint16_t type);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of struct stack; included by core/stack only (and by tests that look inside). */
+#ifndef NONIC_STACK_PRIV_H
+#define NONIC_STACK_PRIV_H
+
+#include "../base/bytes.h"
+#include "../base/csum.h"
+#include "../base/hash.h"
+#include "ip/ip4.h"
+#include "ip/ip6.h"
+#include "ip/route.h"
+#include "link/eth.h"
+#include "link/neigh.h"
+#include "link/netif.h"
+#include "socket/socket.h"
+#include "stack.h"
+#include "timer.h"
+#include "udp/udp.h"
+
+struct pmtu_cache;
+
+struct stack {
+	struct stack_config cfg;
+	struct shim *shim;
+	struct shim_pool *pool;
+	uint64_t now_ns;
+	struct timer_wheel wheel;
+	unsigned int nb_ifs;
+	struct netif *ifs[STACK_MAX_IFS];
+	struct neigh_table neigh;
+	struct route_table routes;
+	struct pmtu_cache *pmtu;
+	struct ip4_state *ip4;
+	struct ip6_state *ip6;
+	struct udp_state *udp;
+	struct socket_table *sockets;
+	bool shedding;              /* STK-9: below the low-water mark, with hysteresis */
+	uint64_t drops[STACK_DROP_COUNT];
+};
+
+/* Drops m for reason r: counts on the stack (and on nif when given), frees. */
+void stack_drop(struct stack *s, struct netif *nif, enum stack_drop r, struct rte_mbuf *m);
+
+static inline void
+stack_count(struct stack *s, enum stack_drop r)
+{
+	s->drops[r]++;
+}
+
+/* An empty buffer from the stack's pool with `headroom` 128, or NULL (counted NO_BUFFER). */
+struct rte_mbuf *stack_buf(struct stack *s);
+/* Is new work to be shed (STK-9)? Reads the pool at most once a poll. */
+bool stack_shed(struct stack *s);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data functions of packet buffers: DPDK's own header inlines under the door's names. */
+#ifndef NONIC_SHIM_BUF_H
+#define NONIC_SHIM_BUF_H
+
+#include <rte_mbuf.h>
+
+#define shim_buf_data(m) rte_pktmbuf_mtod(m, void *)
+#define shim_buf_data_off(m, t, off) rte_pktmbuf_mtod_offset(m, t, off)
+#define shim_buf_seg_len(m) rte_pktmbuf_data_len(m)
+#define shim_buf_len(m) rte_pktmbuf_pkt_len(m)
+
+static inline uint16_t
+shim_buf_headroom(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_headroom(m);
+}
+
+static inline uint16_t
+shim_buf_tailroom(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_tailroom(rte_pktmbuf_lastseg(m));
+}
+
+static inline void *
+shim_buf_prepend(struct rte_mbuf *m, uint16_t n)
+{
+	return rte_pktmbuf_prepend(m, n);
+}
+
+static inline void *
+shim_buf_append(struct rte_mbuf *m, uint16_t n)
+{
+	return rte_pktmbuf_append(m, n);
+}
+
+static inline void *
+shim_buf_adj(struct rte_mbuf *m, uint16_t n)
+{
+	return rte_pktmbuf_adj(m, n);
+}
+
+static inline int
+shim_buf_trim(struct rte_mbuf *m, uint16_t n)
+{
+	return rte_pktmbuf_trim(m, n);
+}
+
+static inline const void *
+shim_buf_read(const struct rte_mbuf *m, uint32_t off, uint32_t n, void *buf)
+{
+	return rte_pktmbuf_read(m, off, n, buf);
+}
+
+static inline int
+shim_buf_chain(struct rte_mbuf *head, struct rte_mbuf *tail)
+{
+	return rte_pktmbuf_chain(head, tail);
+}
+
+static inline int
+shim_buf_linearize(struct rte_mbuf *m)
+{
+	return rte_pktmbuf_linearize(m);
+}
+
+static inline void
+shim_buf_reset(struct rte_mbuf *m)
+{
+	rte_pktmbuf_reset(m);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one door from core/ to DPDK, time, randomness, processes and shared memory (SHM-1, SHM-2).
+ *
+ * This header is the contract; one of two bindings supplies the code, chosen when core/ is compiled:
+ *   NONIC_SHIM_DPDK  shim/dpdk/inline.h  static inline over rte_*; ships (SHM-3)
+ *   NONIC_SHIM_HOST  shim/host/inline.h  calls through struct shim_ops; mock, sim and posix stand
+ *                                        behind it (SHM-4, SHM-5, SHM-6)
+ * shim/contract/ is one suite that every backend passes (SHM-7).
+ *
+ * Conventions, for every function below:
+ *   - `s` is the calling process's door; one thread uses one door.
+ *   - Errors are negative errno. Functions without an error in their text can not fail.
+ *   - Buffers are the real struct rte_mbuf in every backend; data functions (append, adj, ...) are
+ *     DPDK's own inlines, allocation and release go through the door.
+ *   - Device calls that change a port (configure, start, stop, mtu_set, promiscuous, rss_*) belong to
+ *     SHIM_ROLE_PRIMARY: from any other role they return -EPERM and change nothing. Host backends
+ *     also count them in shim_role_violations(), and a test fails on a count it did not expect.
+ */
+#ifndef NONIC_SHIM_H
+#define NONIC_SHIM_H
+
+#include "types.h"
+
+#if defined(NONIC_SHIM_DPDK) == defined(NONIC_SHIM_HOST)
+#error "compile with exactly one of NONIC_SHIM_DPDK and NONIC_SHIM_HOST"
+#endif
+
+/* ---- log and memory -------------------------------------------------------------------------- */
+
+/* One line, no newline at its end. Level as in enum shim_log_level. Never blocks in the simulator. */
+static inline void shim_log(struct shim *s, int level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* n bytes of zeroed private memory, aligned for any object (64 bytes), or NULL. Not for hot paths. */
+static inline void *shim_malloc(struct shim *s, size_t n);
+static inline void shim_free(struct shim *s, void *p); /* p may be NULL */
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static inline uint64_t shim_cycles(struct shim *s);    /* a free running counter */
+static inline uint64_t shim_cycles_hz(struct shim *s); /* its rate; constant */
+/* Monotonic ns, read from the clock now. A worker reads it once a turn through shim_clock_sample. */
+static inline uint64_t shim_clock_ns(struct shim *s);
+/* Reads the clock and stores it: shim_now_ns and shim_now_ms return this sample until the next. */
+static inline uint64_t shim_clock_sample(struct shim *s);
+static inline uint64_t shim_now_ns(const struct shim *s);
+static inline uint32_t shim_now_ms(const struct shim *s); /* low 32 bits of the sample in ms; wraps */
+static inline uint64_t shim_wall_ns(struct shim *s);      /* since 1970; may step */
+/* Gives the processor away for about ns; the simulator ends the step and wakes the process then. */
+static inline void shim_sleep_ns(struct shim *s, uint64_t ns);
+
+/* ---- randomness ------------------------------------------------------------------------------ */
+
+static inline uint64_t shim_random(struct shim *s); /* fast, not for secrets; seeded in the simulator */
+/* Fills buf from the system's entropy (the seed in the simulator). 0, or -EIO. For secrets. */
+static inline int shim_entropy(struct shim *s, void *buf, size_t n);
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static inline enum shim_role shim_role(const struct shim *s);
+static inline struct shim_proc shim_self(const struct shim *s);
+/* 1: p runs and is the same program instance (pid and start time); 0: it does not; or -errno. */
+static inline int shim_proc_alive(struct shim *s, const struct shim_proc *p);
+/* Starts argv[0] (NULL-terminated argv); *out names it. -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
+static inline int shim_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out);
+
+/* ---- named shared zones ---------------------------------------------------------------------- */
+
+/*
+ * Reserves a zeroed zone, 64-byte aligned, seen by every process of the test bed. *addr is valid in
+ * this process; zones hold offsets, never pointers. -EEXIST, -ENOMEM, -ENAMETOOLONG, -EINVAL (size 0).
+ */
+static inline int shim_zone_reserve(struct shim *s, const char *name, size_t size, void **addr);
+/* Finds a zone; size may be NULL. -ENOENT. */
+static inline int shim_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size);
+/* Ends the zone's name and memory; the caller knows that nobody uses it any more. -ENOENT. */
+static inline int shim_zone_free(struct shim *s, const char *name);
+
+/* ---- rings of pointers ----------------------------------------------------------------------- */
+
+/*
+ * A ring that holds exactly count - 1 pointers; count is a power of two (DPDK's own rule).
+ * flags: enum shim_ring_flags. -EEXIST, -ENOMEM, -EINVAL, -ENAMETOOLONG.
+ */
+static inline int shim_ring_create(struct shim *s, const char *name, unsigned int count,
+	unsigned int flags, struct rte_ring **out);
+static inline int shim_ring_lookup(struct shim *s, const char *name, struct rte_ring **out);
+static inline void shim_ring_free(struct shim *s, struct rte_ring *r);
+/* As many as fit, in order; returns how many. Never waits. */
+static inline unsigned int shim_ring_enqueue_burst(struct shim *s, struct rte_ring *r,
+	void *const *objs, unsigned int n);
+static inline unsigned int shim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs,
+	unsigned int n);
+static inline unsigned int shim_ring_count(struct shim *s, const struct rte_ring *r);
+static inline unsigned int shim_ring_capacity(struct shim *s, const struct rte_ring *r); /* count - 1 */
+
+/* ---- packet buffers -------------------------------------------------------------------------- */
+
+/*
+ * n buffers whose data room is data_room bytes, the 128 of headroom included (so that a buffer holds
+ * data_room - 128). -EEXIST, -ENOMEM, -EINVAL, -ENAMETOOLONG.
+ */
+static inline int shim_pool_create(struct shim *s, const char *name, unsigned int n,
+	uint16_t data_room, struct shim_pool **out);
+static inline int shim_pool_lookup(struct shim *s, const char *name, struct shim_pool **out);
+static inline void shim_pool_free(struct shim *s, struct shim_pool *p);
+static inline unsigned int shim_pool_size(struct shim *s, const struct shim_pool *p);
+static inline unsigned int shim_pool_avail(struct shim *s, const struct shim_pool *p); /* free ones */
+static inline uint16_t shim_pool_data_room(struct shim *s, const struct shim_pool *p);
+
+/* One empty buffer (reference count 1, headroom 128), or NULL when the pool is empty. */
+static inline struct rte_mbuf *shim_buf_alloc(struct shim *s, struct shim_pool *p);
+/* All n or none. 0 or -ENOMEM. */
+static inline int shim_buf_alloc_bulk(struct shim *s, struct shim_pool *p, struct rte_mbuf **m,
+	unsigned int n);
+/* Drops one reference of every segment of the chain; segments without one left go home. m may be NULL. */
+static inline void shim_buf_free(struct shim *s, struct rte_mbuf *m);
+static inline void shim_buf_free_bulk(struct shim *s, struct rte_mbuf **m, unsigned int n);
+/* Adds v references to every segment of the chain. */
+static inline void shim_buf_ref(struct shim *s, struct rte_mbuf *m, int16_t v);
+/* A chain of indirect buffers over the same data (each segment's reference count grows), or NULL. */
+static inline struct rte_mbuf *shim_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p);
+/* A deep copy of len bytes from off (len UINT32_MAX: to the end), chained if it must be, or NULL. */
+static inline struct rte_mbuf *shim_buf_copy(struct shim *s, const struct rte_mbuf *m,
+	struct shim_pool *p, uint32_t off, uint32_t len);
+/*
+ * Makes m (one segment, no data) point at len bytes of the caller's own memory; free_cb(addr, opaque) is
+ * called once, when the last reference to them goes. The last 24 bytes of the memory, aligned to 8, hold
+ * the reference count (rte_pktmbuf_ext_shinfo_init_helper's rule). 0, or -EINVAL when len is too small.
+ */
+static inline int shim_buf_attach_ext(struct shim *s, struct rte_mbuf *m, void *addr, uint16_t len,
+	void (*free_cb)(void *addr, void *opaque), void *opaque);
+
+/*
+ * Data of a buffer; these are DPDK's own inlines under the door's name, the same in both bindings:
+ *   shim_buf_data(m)          pointer to the first byte       shim_buf_data_off(m, t, off) typed, offset
+ *   shim_buf_seg_len(m)       bytes in this segment           shim_buf_len(m)     bytes in the chain
+ *   shim_buf_headroom(m)      shim_buf_tailroom(m)            (of the segment; tailroom: of the last)
+ *   shim_buf_prepend(m, n)    new first byte, or NULL         shim_buf_append(m, n) first new byte, or NULL
+ *   shim_buf_adj(m, n)        NULL if the first segment is shorter than n
+ *   shim_buf_trim(m, n)       0, or -1 if the last segment is shorter than n
+ *   shim_buf_read(m, off, n, buf)  pointer to n contiguous bytes (buf if it had to copy), or NULL
+ *   shim_buf_chain(head, tail)     0, or -EOVERFLOW (too many segments)
+ *   shim_buf_linearize(m)     0, or -1 when the tailroom is too small
+ *   shim_buf_reset(m)
+ */
+
+/* ---- ports ----------------------------------------------------------------------------------- */
+
+static inline unsigned int shim_port_count(struct shim *s); /* ports are numbered 0 .. count - 1 */
+static inline int shim_port_info(struct shim *s, uint16_t port, struct shim_port_info *info);
+/* Queues, offloads, MTU and receive pool; the port is stopped. -EPERM, -ENODEV, -EINVAL, -EBUSY, ... */
+static inline int shim_port_configure(struct shim *s, uint16_t port, const struct shim_port_conf *c);
+static inline int shim_port_start(struct shim *s, uint16_t port);
+static inline int shim_port_stop(struct shim *s, uint16_t port);
+static inline int shim_port_mtu_get(struct shim *s, uint16_t port, uint16_t *mtu);
+/* -EBUSY: the port must be stopped for it. -EINVAL: out of the port's range. -ENOTSUP. */
+static inline int shim_port_mtu_set(struct shim *s, uint16_t port, uint16_t mtu);
+static inline int shim_port_stats(struct shim *s, uint16_t port, struct shim_port_stats *st);
+static inline int shim_port_link(struct shim *s, uint16_t port, struct shim_port_link *l);
+static inline int shim_port_promiscuous_get(struct shim *s, uint16_t port); /* 0, 1, or -errno */
+static inline int shim_port_promiscuous_set(struct shim *s, uint16_t port, bool on);
+static inline int shim_port_allmulticast_set(struct shim *s, uint16_t port, bool on);
+/* *len: in the room at key, out the key's length. -ENOTSUP without RSS; -ENOSPC. */
+static inline int shim_port_rss_key_get(struct shim *s, uint16_t port, uint8_t *key, uint8_t *len);
+static inline int shim_port_rss_key_set(struct shim *s, uint16_t port, const uint8_t *key, uint8_t len);
+/* n entries, n = the port's reta_size. -ENOTSUP, -EINVAL. */
+static inline int shim_port_reta_get(struct shim *s, uint16_t port, uint16_t *queues, uint16_t n);
+static inline int shim_port_reta_set(struct shim *s, uint16_t port, const uint16_t *queues, uint16_t n);
+/* Up to n received frames; the caller owns them. Only the queue's owner calls. */
+static inline uint16_t shim_rx_burst(struct shim *s, uint16_t port, uint16_t queue, struct rte_mbuf **m,
+	uint16_t n);
+/* Takes the first k of n frames for sending and returns k; the other n - k stay the caller's. */
+static inline uint16_t shim_tx_burst(struct shim *s, uint16_t port, uint16_t queue, struct rte_mbuf **m,
+	uint16_t n);
+
+/* ---- shared words (each is a scheduling point in the simulator, SIM-4) ------------------------- */
+
+static inline uint32_t shim_load32(struct shim *s, const uint32_t *w, enum shim_order o);
+static inline void shim_store32(struct shim *s, uint32_t *w, uint32_t v, enum shim_order o);
+/* Sets *w to v if it equals *expect and returns true; else stores what it saw in *expect. */
+static inline bool shim_cas32(struct shim *s, uint32_t *w, uint32_t *expect, uint32_t v,
+	enum shim_order o);
+static inline uint32_t shim_fetch_add32(struct shim *s, uint32_t *w, uint32_t v, enum shim_order o);
+static inline uint64_t shim_load64(struct shim *s, const uint64_t *w, enum shim_order o);
+static inline void shim_store64(struct shim *s, uint64_t *w, uint64_t v, enum shim_order o);
+static inline bool shim_cas64(struct shim *s, uint64_t *w, uint64_t *expect, uint64_t v,
+	enum shim_order o);
+static inline uint64_t shim_fetch_add64(struct shim *s, uint64_t *w, uint64_t v, enum shim_order o);
+static inline void shim_fence(struct shim *s, enum shim_order o);
+
+#include "buf.h"
+#ifdef NONIC_SHIM_DPDK
+#include "dpdk/inline.h"
+#else
+#include "host/inline.h"
+#endif
+
+#endif
