@@ -18,6 +18,7 @@
 #define CONFIG_MAX_VDEVS 32
 #define CONFIG_MAX_BONDS 16
 #define CONFIG_MAX_VIPS 64
+#define CONFIG_MAX_QUEUES 64 /* lcores of one port */
 
 struct config_lcores {
 	uint64_t bits[CONFIG_MAX_LCORES / 64];
@@ -42,14 +43,17 @@ struct config_port {
 	struct config_addrs a;
 	uint16_t mtu;             /* default 1500 */
 	struct config_lcores lcores; /* that poll it; default all workers */
-	unsigned int nb_lcores;
+	uint16_t lcore_list[CONFIG_MAX_QUEUES]; /* the same in order: queue -> lcore */
+	unsigned int nb_lcores;   /* = queues of the port */
 	uint16_t slave_ports[CONFIG_MAX_PORTS];
 	unsigned int nb_slaves;
+	char *ipfw_pr;            /* accepted for F-Stack's files; no effect */
 };
 
 struct config_vlan {
 	uint16_t id, port;
 	struct config_addrs a;
+	char *ipfw_pr;
 };
 
 enum config_vdev_driver {
@@ -79,6 +83,7 @@ struct config_bond {
 
 enum config_mbuf_mode { MBUF_LARGE, MBUF_SCATTER };
 enum config_port_mode { PORT_CLAIM, PORT_PARITY };
+enum config_kni_action { KNI_DEFAULT, KNI_ALLTOKNI, KNI_ALLTOFF };
 
 struct nonic_config {
 	char *file;               /* as it was named */
@@ -129,8 +134,9 @@ struct nonic_config {
 	/* [kni] */
 	struct {
 		bool enable;
-		bool accept;           /* method */
-		char *kni_action, *tcp_port, *udp_port;
+		bool accept;           /* method=accept; else reject */
+		enum config_kni_action action;
+		char *tcp_port, *udp_port; /* lists such as 80,443,8000-8100 */
 		uint32_t console_ratelimit, general_ratelimit, kernel_ratelimit;
 		uint16_t owner_proc_id;
 		bool has_owner;
@@ -141,6 +147,7 @@ struct nonic_config {
 	uint64_t physmem;
 	uint8_t tcp_ecn;
 	bool kernel_coexist;
+	bool ring_ipc, polling_ipc; /* [stack]: how socket calls travel; neither: semaphores */
 	struct config_pair {       /* [freebsd.sysctl] and unlisted [freebsd.boot] keys, in file order */
 		char *section, *key, *value;
 		int line;
@@ -149,7 +156,7 @@ struct nonic_config {
 
 	/* command line (CFG-1) */
 	int proc_id;               /* --proc-id; -1 when not given */
-	enum { PROC_AUTO, PROC_PRIMARY, PROC_SECONDARY } proc_type;
+	enum config_proc_type { PROC_AUTO, PROC_PRIMARY, PROC_SECONDARY } proc_type;
 };
 
 /* What went wrong, or looks odd. text is one whole message: "FILE:LINE: [section] key: value ...: accepted ...". */
@@ -167,33 +174,60 @@ enum config_flags { CONFIG_STRICT = 1 /* unknown sections and keys are errors (C
 
 /*
  * Reads file into *cfg (defaults included), runs the cross-field rules (CFG-5), collects every message in file
- * order. 0; -EINVAL when there was any error (messages say what); -ENOENT, -EACCES ... for the file; -ENOMEM.
- * *cfg and *msgs are to be freed in every case.
+ * order (those of the file as a whole last). 0; -EINVAL when there was any error (messages say what); -ENOENT,
+ * -EACCES, -EISDIR ... for the file (one message); -EFBIG over 1 MiB; -ENOMEM. *cfg and *msgs need no
+ * initialisation and are to be freed in every case.
  */
 int config_load(const char *file, unsigned int flags, struct nonic_config *cfg, struct config_messages *msgs);
-/* The same from memory; name stands for the file in messages. */
+/* The same from memory; name stands for the file in messages. text needs no terminating zero. */
 int config_load_mem(const char *name, const char *text, size_t len, unsigned int flags,
 	struct nonic_config *cfg, struct config_messages *msgs);
+/* Releases what *cfg points at and zeroes it. */
 void config_free(struct nonic_config *cfg);
 void config_messages_free(struct config_messages *msgs);
 
-/* -c/--conf FILE, -p/--proc-id N, -t/--proc-type primary|secondary|auto, each also as --x=VALUE. Fills the three and
- * leaves *rest at the first argument that is not ours. -EINVAL with a message. */
+/* -c/--conf FILE, -p/--proc-id N, -t/--proc-type primary|secondary|auto, each also as --x=VALUE and -xVALUE. Fills the
+ * three and leaves *rest at the first argument that is not ours (behind "--", if that ended them); argv[0] is the program.
+ * 0; -EINVAL with a message for a bad value or a missing one; -ENOMEM. *msgs is to be freed in every case. */
 struct config_args {
-	const char *conf;          /* default "config.ini" */
-	int proc_id, proc_type;
+	const char *conf;          /* default "config.ini"; points into argv */
+	int proc_id;               /* -1 when not given */
+	enum config_proc_type proc_type;
 	int rest;
 };
 int config_args_parse(int argc, char *const argv[], struct config_args *out, struct config_messages *msgs);
+/*
+ * Stores the command line's process id and type in *cfg and checks them against it: the id names a lcore of lcore_mask,
+ * thread_mode has no secondaries. *msgs is what config_load filled (or zeroed); messages are appended.
+ * 0, -EINVAL with a message, -ENOMEM.
+ */
+int config_apply_args(struct nonic_config *cfg, const struct config_args *args, struct config_messages *msgs);
 
-/* SHA-256-sized digest over the device-side keys (CFG-6), and the name of the first such key in which a and b differ
- * (NULL: none), for the refusal that names it. */
+/*
+ * The EAL's argument vector for one process of this configuration: program, lcore(s), channels, memory, process type,
+ * --file-prefix, devices (allow list, vdevs and bonds: CFG-8; --no-pci where vdevs are the only ports), log level, and
+ * extra_eal_args at the end (split at blanks; "..." and '...' keep blanks). The primary gets vdevs and bonds; a
+ * secondary finds them. proc_id as in proc_lcore. 0 with *argv (NULL-terminated; config_eal_args_free) and *argc; -EINVAL
+ * (proc_id without a lcore), -ENOMEM.
+ */
+int config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id, bool primary,
+	char ***argv, int *argc);
+void config_eal_args_free(char **argv);
+
+/*
+ * SHA-256 over the canonical text of the device-side keys (CFG-6): what the primary has made of the configuration and
+ * a reload can not change. Equal configurations have equal digests however the file is written. 0, or -ENOMEM.
+ */
 #define CONFIG_DIGEST_LEN 32
-void config_device_digest(const struct nonic_config *cfg, uint8_t digest[CONFIG_DIGEST_LEN]);
-const char *config_device_diff(const struct nonic_config *a, const struct nonic_config *b);
+int config_device_digest(const struct nonic_config *cfg, uint8_t digest[CONFIG_DIGEST_LEN]);
+/* Does a differ from b in a device-side key? Then true, and name (size n) is the first such key, "[dpdk] max_mtu". */
+bool config_device_diff(const struct nonic_config *a, const struct nonic_config *b, char *name, size_t n);
+/* The same over every key and pair. */
+bool config_diff(const struct nonic_config *a, const struct nonic_config *b, char *name, size_t n);
 
-/* Prints the effective configuration as an INI file that loads to the same struct. */
+/* A sink of lines; text has no newline and is valid during the call. */
 struct config_out { void (*line)(void *ctx, const char *text); void *ctx; };
+/* Prints the effective configuration as an INI file that loads to the same struct (pairs' line numbers apart). */
 void config_print(const struct nonic_config *cfg, const struct config_out *out);
 /* The reference page (Markdown) from the table of keys. */
 void config_reference(const struct config_out *out);
@@ -203,6 +237,20 @@ static inline bool
 config_lcore_isset(const struct config_lcores *l, unsigned int i)
 {
 	return i < CONFIG_MAX_LCORES && (l->bits[i / 64] >> (i % 64) & 1);
+}
+
+/* The queue of port that proc_id's lcore polls, or -1: none. */
+static inline int
+config_port_queue(const struct nonic_config *cfg, uint16_t port, unsigned int proc_id)
+{
+	unsigned int i;
+
+	if (port >= CONFIG_MAX_PORTS || proc_id >= cfg->nb_lcores)
+		return -1;
+	for (i = 0; i < cfg->port[port].nb_lcores; i++)
+		if (cfg->port[port].lcore_list[i] == cfg->proc_lcore[proc_id])
+			return (int)i;
+	return -1;
 }
 
 #endif
