@@ -30,6 +30,7 @@
 	X(IP4_NOT_FOR_US, "IPv4 destination is not ours") \
 	X(IP4_PROTO_UNKNOWN, "IPv4 protocol without a handler") \
 	X(IP4_FRAG_MALFORMED, "IPv4 fragment malformed") \
+	X(IP4_FRAG_DUPLICATE, "IPv4 fragment received twice") \
 	X(IP4_FRAG_OVERLAP, "IPv4 fragments overlap") \
 	X(IP4_FRAG_TOO_BIG, "IPv4 reassembled datagram over 65535 bytes") \
 	X(IP4_FRAG_TIMEOUT, "IPv4 reassembly timed out") \
@@ -38,6 +39,7 @@
 	X(IP4_DF, "IPv4 packet over the MTU with don't-fragment set") \
 	X(ICMP4_SHORT, "ICMP message cut short") \
 	X(ICMP4_CSUM, "ICMP checksum") \
+	X(ICMP4_BROADCAST, "ICMP echo to a broadcast or multicast address") \
 	X(ICMP4_TYPE, "ICMP type or code not handled") \
 	X(ICMP4_QUOTE, "ICMP error quotes nothing of ours") \
 	X(ICMP4_LIMIT, "ICMP rate limit") \

@@ -30,6 +30,7 @@ struct stack {
 	struct neigh_table neigh;
 	struct route_table routes;
 	struct pmtu_cache *pmtu;
+	struct ip_loop loop;
 	struct ip4_state *ip4;
 	struct ip6_state *ip6;
 	struct udp_state *udp;

@@ -47,12 +47,30 @@ struct ip_path {
 	uint8_t family;
 	uint8_t flags;         /* enum ip_path_flags */
 	uint8_t dst_mac[ETH_ALEN]; /* multicast and broadcast */
+	uint64_t id_hash;      /* keyed hash of src and dst (ip_id_hash): where identifications start (RFC 6864, RFC 7739) */
 };
 
 enum ip_path_flags {
 	IP_PATH_MULTICAST = 1 << 0,
 	IP_PATH_BROADCAST = 1 << 1,
-	IP_PATH_LOCAL = 1 << 2,  /* to one of our own addresses: loops back inside the stack */
+	IP_PATH_LOCAL = 1 << 2,  /* to one of our own addresses: loops back inside the stack (ip_loop) */
+};
+
+#define IP_LOOP_MAX 256
+
+/*
+ * Packets from ourselves to ourselves, with their IP header, waiting for ip_loop_drain. Part of struct stack; all
+ * zero is the empty queue. `running` tells ip4_input and ip6_input that the packet did not come from a wire, so that
+ * our own address as its source is in order.
+ */
+struct ip_loop {
+	unsigned int head, n;
+	bool running;
+	struct {
+		struct rte_mbuf *m;
+		struct netif *nif;
+		uint8_t family;
+	} q[IP_LOOP_MAX];
 };
 
 /*
@@ -84,6 +102,21 @@ int ip_output(struct stack *s, const struct ip_path *path, const struct ip_tx *t
  */
 void ip_l4_csum(struct stack *s, const struct ip_path *path, uint8_t proto, uint16_t csum_off,
 	struct rte_mbuf *m);
+
+/* The keyed hash for path->id_hash (secrets.ip_id). */
+uint64_t ip_id_hash(const struct stack *s, const union ip_addr *src, const union ip_addr *dst);
+
+/*
+ * Queues m (data at the IP header) to be received by ourselves on nif: what ip4_output and ip6_output do with a
+ * IP_PATH_LOCAL path. A checksum left to the port (ol_flags) is finished here. Takes m. 0, -ENOBUFS (counted).
+ */
+int ip_loop_put(struct stack *s, struct netif *nif, uint8_t family, uint16_t l4_off, struct rte_mbuf *m);
+/* Receives what is queued now (not what that makes queue): stack_poll and stack_input call it at their end. */
+void ip_loop_drain(struct stack *s);
+/* Frees what is queued (stack_destroy). */
+void ip_loop_release(struct stack *s);
+/* Is anything queued? Then the stack's next deadline is now. */
+bool ip_loop_pending(const struct stack *s);
 
 /* From eth_input; m at the IP header; take m. */
 void ip4_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
@@ -117,6 +150,26 @@ void pmtu_release(struct stack *s);
 uint16_t pmtu_get(struct stack *s, int family, const union ip_addr *dst, uint16_t link_mtu);
 /* false: refused (too small, not smaller than what is known). */
 bool pmtu_learn(struct stack *s, int family, const union ip_addr *dst, uint16_t mtu);
+
+/*
+ * Help with chains (ip_buf.c). Those that return a buffer take m and return it or its substitute; NULL: there was
+ * none, m is freed and NO_BUFFER counted. The callers guarantee n <= packet length, n <= 1024.
+ */
+/* The first n bytes are contiguous in the first segment, and if `write`, ours alone to change. */
+struct rte_mbuf *ip_pullup(struct stack *s, struct rte_mbuf *m, uint32_t n, bool write);
+/* Room for n bytes of header in front (not initialised), in a buffer that is ours alone. n <= 64. */
+struct rte_mbuf *ip_prepend(struct stack *s, struct rte_mbuf *m, uint16_t n);
+/* Cuts the packet to its first len bytes; segments left empty are freed. */
+void ip_trim(struct stack *s, struct rte_mbuf *m, uint32_t len);
+/* Removes the first n bytes, over segment bounds; the first segment stays (perhaps empty). */
+void ip_cut_head(struct rte_mbuf *m, uint32_t n);
+/* One segment for interfaces without SHIM_TX_MULTI_SEGS: m itself when it is one or the interface takes chains.
+ * NULL also when one buffer of the pool is too small for it. */
+struct rte_mbuf *ip_flatten(struct stack *s, const struct netif *nif, struct rte_mbuf *m);
+/* Does in software the L4 checksum that ip_l4_csum left to the port; clears the request. l4_off: where L4 starts. */
+void ip_l4_csum_finish(struct rte_mbuf *m, uint16_t l4_off);
+/* Forgets what the receiving port or an earlier sender said of m, before m is sent (keeps what owns its memory). */
+void ip_clear_offloads(struct rte_mbuf *m);
 
 /* Upper layers, called by ip4/ip6 input. Take m. */
 void udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m);

@@ -1,19 +1,157 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv4 internals: reassembly state, identification, ICMP rate limit. */
+/* IPv4 internals: headers, reassembly, group membership, identification, ICMP. */
 #ifndef NONIC_STACK_IP_IP4_H
 #define NONIC_STACK_IP_IP4_H
 
 #include "ip.h"
 
-struct ip4_state;
+#define IP4_HLEN 20
+#define IP4_DF 0x4000      /* of frag, host order */
+#define IP4_MF 0x2000
+#define IP4_OFFMASK 0x1fff
+#define IP4_ALL_HOSTS 0x010000e0u /* 224.0.0.1 in network order */
+#define IP4_TTL_DEFAULT 64
 
-int ip4_init(struct stack *s);     /* allocates s->ip4 */
-void ip4_release(struct stack *s);
+/* RFC 791; every field as on the wire, at any alignment. */
+struct ip4_hdr {
+	uint8_t ver_ihl, tos;
+	uint16_t total_len, id, frag;
+	uint8_t ttl, proto;
+	uint16_t csum;
+	uint32_t src, dst;
+} __attribute__((packed));
+
+#define ICMP4_ECHO_REPLY 0
+#define ICMP4_UNREACH 3
+#define ICMP4_ECHO 8
+#define ICMP4_TIME_EXCEEDED 11
+#define ICMP4_PARAM 12
+#define ICMP4_HLEN 8
+#define ICMP4_ERROR_MAX 576     /* a whole error datagram, RFC 1812 4.3.2.3 */
+#define ICMP4_RATE_PER_S 200    /* errors sent, token bucket with a burst of the same size / 4 */
+#define ICMP4_BURST 50
+
+#define IP4_MCAST_MAX 64        /* memberships of a stack */
+#define IP4_ID_SLOTS 2048
+#define IP4_OWN_BITS 1024
+
+/* Reassembly limits (RFC 791, RFC 815; overlaps as in RFC 5722). */
+#define IP4_REASS_DATAGRAMS 256 /* at once; the oldest makes room */
+#define IP4_REASS_PER_SOURCE 64 /* of these for one source (slot); its oldest makes room */
+#define IP4_REASS_FRAGS 128     /* of one datagram */
+#define IP4_REASS_BUFS_MAX 4096 /* buffers held in all: a quarter of the pool, this at most, 64 at least */
+#define IP4_REASS_BUCKETS 256
+#define IP4_REASS_SOURCES 256
+#define IP4_REASS_TIMEOUT_NS (30ull * 1000 * 1000 * 1000)
+
+struct ip4_reass {
+	struct list bucket;         /* hash chain, or the free list */
+	struct list lru;            /* oldest first */
+	struct timer timer;         /* 30 s after the first fragment */
+	struct stack *stack;
+	struct netif *nif;          /* of the first fragment to arrive */
+	uint32_t src, dst;
+	uint16_t id;
+	uint8_t proto;
+	bool dead;                  /* overlap seen: swallows the datagram's later fragments */
+	uint16_t source;            /* slot in reass_source */
+	uint16_t nfrags;
+	uint32_t bufs;              /* segments held */
+	uint32_t bytes;             /* payload bytes held; no two fragments overlap */
+	uint32_t total;             /* payload bytes of the whole; 0: the last fragment is not here yet */
+	uint16_t off[IP4_REASS_FRAGS], len[IP4_REASS_FRAGS]; /* in order of off */
+	struct rte_mbuf *frag[IP4_REASS_FRAGS]; /* data at the payload; of offset 0: at the IP header */
+};
+
+struct ip4_reass_source {
+	uint16_t datagrams;
+	uint32_t bufs;
+};
+
+struct ip4_member {
+	struct netif *nif;
+	uint32_t group;
+	uint32_t refs;              /* 0: free */
+};
+
+struct ip4_state {
+	/* Which addresses may be ours, by their last ten bits: no bit, not ours. Bits are only ever set. */
+	uint64_t own[IP4_OWN_BITS / 64];
+	uint16_t id[IP4_ID_SLOTS];
+	uint64_t icmp_tat;          /* theoretical arrival time of the next error (GCRA) */
+	struct ip4_member member[IP4_MCAST_MAX];
+	/* reassembly */
+	struct list bucket[IP4_REASS_BUCKETS];
+	struct list lru, free;
+	uint32_t max_bufs, bufs;
+	struct ip4_reass_source source[IP4_REASS_SOURCES];
+	struct ip4_reass reass[IP4_REASS_DATAGRAMS];
+};
+
+int ip4_init(struct stack *s);     /* allocates s->ip4; 0, -ENOMEM */
+void ip4_release(struct stack *s); /* frees fragments, the state; harmless without ip4_init */
 int ip4_output(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, struct rte_mbuf *m);
 int ip4_path(struct stack *s, const union ip_addr *dst, const union ip_addr *src, struct netif *nif,
 	struct ip_path *path);
 void ip4_send_unreach(struct stack *s, const struct ip_rx *rx, enum ip_unreach what, const struct rte_mbuf *m);
-/* Address added or about to go: connected route, announcement. */
-void ip4_addr_changed(struct stack *s, struct netif *nif, const struct netif_addr4 *a, bool added);
+/* Address added (already in nif) or about to go: connected route, announcement. 0; -ENOSPC (routing table full). */
+int ip4_addr_changed(struct stack *s, struct netif *nif, const struct netif_addr4 *a, bool added);
+
+/*
+ * Multicast groups (IP_ADD_MEMBERSHIP), counted: the same group may be joined several times. nif NULL: the
+ * interface multicast to the group goes out by. 0, -EINVAL (not a group), -ENOBUFS (IP4_MCAST_MAX), -ENODEV (no
+ * interface); leave: -EADDRNOTAVAIL (not joined). 224.0.0.1 is always received. Sends no IGMP.
+ */
+int ip4_mcast_join(struct stack *s, struct netif *nif, uint32_t group_be);
+int ip4_mcast_leave(struct stack *s, struct netif *nif, uint32_t group_be);
+bool ip4_mcast_member(const struct stack *s, const struct netif *nif, uint32_t group_be);
+
+/* Where a destination leads (ip4.c): to us by unicast (0), by group or broadcast (IP_RX_x), or not to us (-1). */
+int ip4_classify(const struct stack *s, const struct netif *nif, uint32_t dst_be);
+/* Is addr a broadcast address of nif (255.255.255.255 or a subnet's)? */
+bool ip4_is_broadcast(const struct netif *nif, uint32_t addr_be);
+/* May addr be one of ours? false is certain, true asks for stack_owns4. */
+static inline bool
+ip4_may_own(const struct ip4_state *st, uint32_t addr_be)
+{
+	uint32_t i = __builtin_bswap32(addr_be) % IP4_OWN_BITS;
+
+	return (st->own[i / 64] >> (i % 64) & 1) != 0;
+}
+
+/* Walks options (ip4_opts.c), n bytes after the fixed header. 0, or the drop reason. RFC 791 3.1, RFC 7126. */
+int ip4_options_check(const uint8_t *p, unsigned int n);
+
+/*
+ * A fragment, its header checked, trimmed, its header contiguous (ip4_reass.c). Takes m. Returns the whole datagram,
+ * data at its IP header (total length and fragment fields rewritten, checksum valid), or NULL.
+ */
+struct rte_mbuf *ip4_reass_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+int ip4_reass_init(struct stack *s);
+void ip4_reass_release(struct stack *s);
+
+/* icmp4.c. Takes m. */
+void icmp4_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m);
+/* Sends an error about m (data at its IP header, contiguous), if RFC 1122 3.2.2 and the rate limit let it. Copies. */
+void icmp4_send_error(struct stack *s, struct netif *nif, const struct rte_mbuf *m, uint8_t type, uint8_t code);
+
+/* The checksum field of a header of hlen bytes whose field holds 0. */
+static inline uint16_t
+ip4_header_csum(const struct ip4_hdr *h, unsigned int hlen)
+{
+	const uint8_t *p = (const uint8_t *)h;
+	uint64_t sum = 0;
+	uint32_t w;
+
+	for (unsigned int i = 0; i < hlen; i += 4) {
+		memcpy(&w, p + i, sizeof(w));
+		sum += w;
+	}
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
 
 #endif
