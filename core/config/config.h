@@ -216,10 +216,10 @@ void config_eal_args_free(char **argv);
 
 /*
  * SHA-256 over the canonical text of the device-side keys (CFG-6): what the primary has made of the configuration and
- * a reload can not change. Equal configurations have equal digests however the file is written. 0, or -ENOMEM.
+ * a reload can not change. Equal configurations have equal digests however the file is written.
  */
 #define CONFIG_DIGEST_LEN 32
-int config_device_digest(const struct nonic_config *cfg, uint8_t digest[CONFIG_DIGEST_LEN]);
+void config_device_digest(const struct nonic_config *cfg, uint8_t digest[CONFIG_DIGEST_LEN]);
 /* Does a differ from b in a device-side key? Then true, and name (size n) is the first such key, "[dpdk] max_mtu". */
 bool config_device_diff(const struct nonic_config *a, const struct nonic_config *b, char *name, size_t n);
 /* The same over every key and pair. */
