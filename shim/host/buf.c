@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reference counts, clones, copies and external data of packet buffers over a backend's pool. */
+#include "buf.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops.h"
+
+void
+host_buf_init(struct rte_mbuf *m, struct shim_pool *p, uint16_t data_room)
+{
+	memset(m, 0, sizeof(*m));
+	m->pool = (struct rte_mempool *)p;
+	m->buf_addr = (char *)m + sizeof(*m);
+	m->buf_iova = (rte_iova_t)(uintptr_t)m->buf_addr;
+	m->buf_len = data_room;
+	m->port = RTE_MBUF_PORT_INVALID;
+	m->nb_segs = 1;
+	rte_pktmbuf_reset_headroom(m);
+	rte_mbuf_refcnt_set(m, 1);
+}
+
+struct rte_mbuf *
+host_buf_alloc(struct shim *s, struct shim_pool *p)
+{
+	struct rte_mbuf *m = s->ops->buf_alloc(s, p);
+
+	if (m == NULL)
+		return NULL;
+	assert(host_buf_pool(m) == p && rte_mbuf_refcnt_read(m) == 1);
+	m->next = NULL;
+	rte_pktmbuf_reset(m);
+	return m;
+}
+
+int
+host_buf_alloc_bulk(struct shim *s, struct shim_pool *p, struct rte_mbuf **m, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		m[i] = host_buf_alloc(s, p);
+		if (m[i] != NULL)
+			continue;
+		while (i > 0)
+			host_buf_free(s, m[--i]);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A buffer without references goes home as it was made: one segment, direct, count 1. */
+static void
+release(struct shim *s, struct rte_mbuf *m)
+{
+	m->next = NULL;
+	m->nb_segs = 1;
+	rte_mbuf_refcnt_set(m, 1);
+	s->ops->buf_release(s, m);
+}
+
+/* Drops one reference of a single segment's own count; true when none is left. */
+static bool
+unref(struct rte_mbuf *m)
+{
+	if (rte_mbuf_refcnt_read(m) == 0) {
+		/* A second free is memory corruption with a real pool: stop where it happens. */
+		fprintf(stderr, "shim: buffer %p freed twice\n", (void *)m);
+		abort();
+	}
+	return rte_mbuf_refcnt_update(m, -1) == 0;
+}
+
+/* What rte_pktmbuf_detach does, without its look into a mempool. */
+static void
+detach(struct shim *s, struct rte_mbuf *m)
+{
+	uint16_t room = s->ops->pool_data_room(s, host_buf_pool(m));
+	struct rte_mbuf *owner;
+
+	if (RTE_MBUF_HAS_EXTBUF(m)) {
+		if (rte_mbuf_ext_refcnt_update(m->shinfo, -1) == 0)
+			m->shinfo->free_cb(m->buf_addr, m->shinfo->fcb_opaque);
+	} else {
+		owner = rte_mbuf_from_indirect(m);
+		if (unref(owner))
+			release(s, owner);
+	}
+	host_buf_init(m, host_buf_pool(m), room);
+}
+
+void
+host_buf_free(struct shim *s, struct rte_mbuf *m)
+{
+	struct rte_mbuf *next;
+
+	for (; m != NULL; m = next) {
+		next = m->next;
+		if (!unref(m))
+			continue;
+		if (!RTE_MBUF_DIRECT(m))
+			detach(s, m);
+		release(s, m);
+	}
+}
+
+struct rte_mbuf *
+host_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p)
+{
+	struct rte_mbuf *head = NULL, **link = &head, *c;
+	uint32_t pkt_len = m->pkt_len;
+	uint16_t nb_segs = 0;
+
+	for (; m != NULL; m = m->next) {
+		c = host_buf_alloc(s, p);
+		if (c == NULL) {
+			host_buf_free(s, head);
+			return NULL;
+		}
+		rte_pktmbuf_attach(c, m);
+		*link = c;
+		link = &c->next;
+		nb_segs++;
+	}
+	head->nb_segs = nb_segs;
+	head->pkt_len = pkt_len;
+	return head;
+}
+
+/* The header of a copy: what the frame is, not where its bytes are. */
+static struct rte_mbuf *
+copy_head(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p)
+{
+	struct rte_mbuf *c = host_buf_alloc(s, p);
+
+	if (c == NULL)
+		return NULL;
+	__rte_pktmbuf_copy_hdr(c, m);
+	c->ol_flags = m->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+	return c;
+}
+
+struct rte_mbuf *
+host_buf_copy(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p, uint32_t off,
+	uint32_t len)
+{
+	struct rte_mbuf *head, *last;
+	uint32_t n;
+
+	if (off >= m->pkt_len)
+		return NULL;
+	if (len > m->pkt_len - off)
+		len = m->pkt_len - off;
+	head = last = copy_head(s, m, p);
+	if (head == NULL)
+		return NULL;
+	head->pkt_len = len;
+	while (len > 0) {
+		while (off >= m->data_len) {
+			off -= m->data_len;
+			m = m->next;
+		}
+		if (rte_pktmbuf_tailroom(last) == 0) {
+			last->next = host_buf_alloc(s, p);
+			if (last->next == NULL) {
+				host_buf_free(s, head);
+				return NULL;
+			}
+			last = last->next;
+			head->nb_segs++;
+		}
+		n = RTE_MIN(RTE_MIN(len, m->data_len - off),
+			(uint32_t)rte_pktmbuf_tailroom(last));
+		memcpy(rte_pktmbuf_mtod_offset(last, char *, last->data_len),
+			rte_pktmbuf_mtod_offset(m, char *, off), n);
+		last->data_len += n;
+		off += n;
+		len -= n;
+	}
+	return head;
+}
+
+int
+host_buf_attach_ext(struct rte_mbuf *m, void *addr, uint16_t len,
+	void (*free_cb)(void *addr, void *opaque), void *opaque)
+{
+	struct rte_mbuf_ext_shared_info *info;
+
+	/* The helper's own check subtracts first; a length below the record would wrap under addr. */
+	if (len < sizeof(*info) + sizeof(uintptr_t))
+		return -EINVAL;
+	info = rte_pktmbuf_ext_shinfo_init_helper(addr, &len, free_cb, opaque);
+	if (info == NULL)
+		return -EINVAL;
+	rte_pktmbuf_attach_extbuf(m, addr, (rte_iova_t)(uintptr_t)addr, len, info);
+	return 0;
+}
