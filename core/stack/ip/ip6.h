@@ -76,6 +76,7 @@ struct ip6_if {
 	struct nd_router routers[ND_MAX_ROUTERS];
 	struct nd_prefix prefixes[ND_MAX_PREFIXES];
 	uint32_t base_reachable_ms;
+	bool adding;            /* the address being added is autoconfigured */
 	uint16_t ra_mtu;        /* router's MTU option; 0: none */
 	bool disabled;          /* the link-local address is a duplicate (RFC 4862 5.4.5) */
 };
@@ -108,8 +109,12 @@ void ip6_netif_up(struct stack *s, struct netif *nif);
 void ip6_netif_mtu(struct stack *s, struct netif *nif);
 /* Stops DAD and router discovery, forgets routers, prefixes and what they configured. */
 void ip6_netif_down(struct stack *s, struct netif *nif);
-/* New entry (state TENTATIVE or PREFERRED according to dad_transmits): joins its solicited-node group, starts DAD. */
+/*
+ * New entry (addr, prefix_len, nif are set): makes its connected route (an autoconfigured one has none of its own),
+ * joins its solicited-node group, starts DAD; sets state and lifetimes.
+ */
 void ip6_addr_start(struct stack *s, struct netif_addr6 *a);
+/* The entry is about to go: undoes all of that. Its place in nif->addr6 is the caller's to free. */
 void ip6_addr_stop(struct stack *s, struct netif_addr6 *a);
 
 /* ---- ip6.c --------------------------------------------------------------------------------------- */

@@ -26,8 +26,13 @@ struct route_table {
 
 int route_table_init(struct stack *s);
 void route_table_release(struct stack *s);
-int route_insert(struct stack *s, const struct route *r); /* -EEXIST, -ENOSPC */
+/*
+ * 0, -EEXIST, -ENOSPC. Routers: ROUTE_RA routes to one destination that differ in gateway or interface stand side by side.
+ */
+int route_insert(struct stack *s, const struct route *r);
 int route_remove(struct stack *s, int family, const union ip_addr *dst, uint8_t prefix_len, enum route_origin o);
+/* Removes the one route with r's family, dst, prefix_len, origin, gateway and nif: one of several routers. -ENOENT. */
+int route_withdraw(struct stack *s, const struct route *r);
 /* Best route; nif restricts. RA routers that are unreachable come last. NULL: none. */
 const struct route *route_lookup(const struct stack *s, int family, const union ip_addr *dst, const struct netif *nif);
 void route_remove_netif(struct stack *s, const struct netif *nif);
