@@ -36,6 +36,7 @@
 	X(IP4_FRAG_TIMEOUT, "IPv4 reassembly timed out") \
 	X(IP4_FRAG_LIMIT, "IPv4 reassembly memory limit") \
 	X(IP4_NO_ROUTE, "no IPv4 route") \
+	X(IP4_TX_TOO_BIG, "IPv4 datagram to send over 65535 bytes") \
 	X(IP4_DF, "IPv4 packet over the MTU with don't-fragment set") \
 	X(ICMP4_SHORT, "ICMP message cut short") \
 	X(ICMP4_CSUM, "ICMP checksum") \

@@ -163,6 +163,8 @@ struct rte_mbuf *ip_prepend(struct stack *s, struct rte_mbuf *m, uint16_t n);
 void ip_trim(struct stack *s, struct rte_mbuf *m, uint32_t len);
 /* Removes the first n bytes, over segment bounds; the first segment stays (perhaps empty). */
 void ip_cut_head(struct rte_mbuf *m, uint32_t n);
+/* The same, and segments left empty in front are freed: returns the new first one. */
+struct rte_mbuf *ip_strip(struct stack *s, struct rte_mbuf *m, uint32_t n);
 /* One segment for interfaces without SHIM_TX_MULTI_SEGS: m itself when it is one or the interface takes chains.
  * NULL also when one buffer of the pool is too small for it. */
 struct rte_mbuf *ip_flatten(struct stack *s, const struct netif *nif, struct rte_mbuf *m);

@@ -4,6 +4,7 @@
 #define NONIC_STACK_IP_IP4_H
 
 #include "ip.h"
+#include "ip_limit.h"
 
 #define IP4_HLEN 20
 #define IP4_DF 0x4000      /* of frag, host order */
@@ -28,45 +29,14 @@ struct ip4_hdr {
 #define ICMP4_PARAM 12
 #define ICMP4_HLEN 8
 #define ICMP4_ERROR_MAX 576     /* a whole error datagram, RFC 1812 4.3.2.3 */
-#define ICMP4_RATE_PER_S 200    /* errors sent, token bucket with a burst of the same size / 4 */
-#define ICMP4_BURST 50
 
 #define IP4_MCAST_MAX 64        /* memberships of a stack */
 #define IP4_ID_SLOTS 2048
 #define IP4_OWN_BITS 1024
 
-/* Reassembly limits (RFC 791, RFC 815; overlaps as in RFC 5722). */
-#define IP4_REASS_DATAGRAMS 256 /* at once; the oldest makes room */
-#define IP4_REASS_PER_SOURCE 64 /* of these for one source (slot); its oldest makes room */
-#define IP4_REASS_FRAGS 128     /* of one datagram */
-#define IP4_REASS_BUFS_MAX 4096 /* buffers held in all: a quarter of the pool, this at most, 64 at least */
-#define IP4_REASS_BUCKETS 256
-#define IP4_REASS_SOURCES 256
-#define IP4_REASS_TIMEOUT_NS (30ull * 1000 * 1000 * 1000)
+#define IP4_REASS_TIMEOUT_NS (30ull * 1000 * 1000 * 1000) /* RFC 791 asks 15 s, RFC 1122 3.3.2 60 to 120; this is what hosts do */
 
-struct ip4_reass {
-	struct list bucket;         /* hash chain, or the free list */
-	struct list lru;            /* oldest first */
-	struct timer timer;         /* 30 s after the first fragment */
-	struct stack *stack;
-	struct netif *nif;          /* of the first fragment to arrive */
-	uint32_t src, dst;
-	uint16_t id;
-	uint8_t proto;
-	bool dead;                  /* overlap seen: swallows the datagram's later fragments */
-	uint16_t source;            /* slot in reass_source */
-	uint16_t nfrags;
-	uint32_t bufs;              /* segments held */
-	uint32_t bytes;             /* payload bytes held; no two fragments overlap */
-	uint32_t total;             /* payload bytes of the whole; 0: the last fragment is not here yet */
-	uint16_t off[IP4_REASS_FRAGS], len[IP4_REASS_FRAGS]; /* in order of off */
-	struct rte_mbuf *frag[IP4_REASS_FRAGS]; /* data at the payload; of offset 0: at the IP header */
-};
-
-struct ip4_reass_source {
-	uint16_t datagrams;
-	uint32_t bufs;
-};
+struct ip_reass;
 
 struct ip4_member {
 	struct netif *nif;
@@ -78,14 +48,9 @@ struct ip4_state {
 	/* Which addresses may be ours, by their last ten bits: no bit, not ours. Bits are only ever set. */
 	uint64_t own[IP4_OWN_BITS / 64];
 	uint16_t id[IP4_ID_SLOTS];
-	uint64_t icmp_tat;          /* theoretical arrival time of the next error (GCRA) */
+	struct ip_limit limit;      /* of ICMP errors sent */
+	struct ip_reass *reass;
 	struct ip4_member member[IP4_MCAST_MAX];
-	/* reassembly */
-	struct list bucket[IP4_REASS_BUCKETS];
-	struct list lru, free;
-	uint32_t max_bufs, bufs;
-	struct ip4_reass_source source[IP4_REASS_SOURCES];
-	struct ip4_reass reass[IP4_REASS_DATAGRAMS];
 };
 
 int ip4_init(struct stack *s);     /* allocates s->ip4; 0, -ENOMEM */

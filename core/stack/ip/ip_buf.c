@@ -35,6 +35,24 @@ ip_cut_head(struct rte_mbuf *m, uint32_t n)
 	}
 }
 
+struct rte_mbuf *
+ip_strip(struct stack *s, struct rte_mbuf *m, uint32_t n)
+{
+	struct rte_mbuf *next;
+
+	ip_cut_head(m, n);
+	while (unlikely(m->data_len == 0) && (next = m->next) != NULL) {
+		next->pkt_len = m->pkt_len;
+		next->nb_segs = m->nb_segs - 1;
+		m->next = NULL;
+		m->nb_segs = 1;
+		m->pkt_len = 0;
+		shim_buf_free(s->shim, m);
+		m = next;
+	}
+	return m;
+}
+
 void
 ip_trim(struct stack *s, struct rte_mbuf *m, uint32_t len)
 {

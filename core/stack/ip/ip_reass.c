@@ -246,7 +246,7 @@ join(struct ip_reass *r, struct datagram *d, struct ip_reass_piece *p)
 		struct piece *next = q->next;
 
 		if (q != first) {
-			ip_cut_head(q->m, q->hlen);
+			q->m = ip_strip(r->s, q->m, q->hlen);
 			if (!ok || shim_buf_chain(m, q->m) != 0) {
 				stack_drop(r->s, NULL, r->cfg.limit, q->m);
 				ok = false;
