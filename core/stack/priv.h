@@ -36,10 +36,11 @@ struct stack {
 	struct udp_state *udp;
 	struct socket_table *sockets;
 	bool shedding;              /* STK-9: below the low-water mark, with hysteresis */
+	bool shed_known;            /* the pool was read since the last poll */
 	uint64_t drops[STACK_DROP_COUNT];
 };
 
-/* Drops m for reason r: counts on the stack (and on nif when given), frees. */
+/* Drops m (NULL: there was none) for reason r: counts on the stack (and on nif when given), frees. Takes m. */
 void stack_drop(struct stack *s, struct netif *nif, enum stack_drop r, struct rte_mbuf *m);
 
 static inline void
@@ -50,7 +51,10 @@ stack_count(struct stack *s, enum stack_drop r)
 
 /* An empty buffer from the stack's pool with `headroom` 128, or NULL (counted NO_BUFFER). */
 struct rte_mbuf *stack_buf(struct stack *s);
-/* Is new work to be shed (STK-9)? Reads the pool at most once a poll. */
+/*
+ * Is new work to be shed (STK-9)? From below the low-water mark until a quarter more than it is free again.
+ * Reads the pool at most once a poll.
+ */
 bool stack_shed(struct stack *s);
 
 #endif

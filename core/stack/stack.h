@@ -43,7 +43,8 @@ struct stack_config {
 
 /*
  * Takes n frames (Ethernet header first, one chain each) and returns how many it took, from the front; the
- * stack counts and frees the rest. Called when the interface's batch is full and by stack_flush.
+ * stack counts and frees the rest. Called when the interface's batch is full and by stack_flush. It must not
+ * call into the same stack: what it receives at once has to wait until it has returned.
  */
 typedef unsigned int netif_tx_fn(void *ctx, struct rte_mbuf **m, unsigned int n);
 
@@ -62,12 +63,15 @@ struct netif_config {
 	uint8_t dad_transmits;    /* 0: addresses are usable at once; default by the caller: 1 */
 };
 
-/* 0; -ENOMEM, -EINVAL (no shim, no pool, ...). */
+/* 0; -ENOMEM, -EINVAL (no shim, no pool). The stack's time starts at the door's last sample. */
 int stack_create(const struct stack_config *cfg, struct stack **out);
 /* Closes every socket, drops every queued packet: all buffers are back in their pool. s may be NULL. */
 void stack_destroy(struct stack *s);
 
-/* 0 with *out the interface (owned by the stack, up), -ENOSPC, -EINVAL, -EEXIST (name or VLAN taken). */
+/*
+ * 0 with *out the interface (owned by the stack, up), -ENOSPC, -ENOMEM, -EINVAL (name, MAC, MTU, VLAN id, no tx
+ * hook), -EEXIST (name or VLAN taken). A VLAN interface's MTU is cut to its parent's.
+ */
 int stack_if_add(struct stack *s, const struct netif_config *cfg, struct netif **out);
 struct netif *stack_if_by_name(struct stack *s, const char *name);
 struct netif *stack_if_by_index(struct stack *s, unsigned int index); /* 1 .. ; NULL */
@@ -87,7 +91,10 @@ int stack_route_add(struct stack *s, int family, const union ip_addr *dst, uint8
 	const union ip_addr *gateway, struct netif *nif);
 int stack_route_del(struct stack *s, int family, const union ip_addr *dst, uint8_t prefix_len);
 
-/* MTU of the interface in software: tells every protocol (MTU-6). -EINVAL below 68 (IPv6 is off below 1280). */
+/*
+ * MTU of the interface in software: tells every protocol (MTU-6). VLAN interfaces over it are cut to it. -EINVAL
+ * below 68 (IPv6 is off below 1280), or above the parent's MTU for a VLAN interface.
+ */
 int stack_if_mtu_set(struct stack *s, struct netif *nif, uint16_t mtu);
 
 /*

@@ -144,11 +144,19 @@ struct ip_error {
 };
 void udp_error(struct stack *s, const struct ip_error *e);
 
-/* Learned path MTUs (RFC 1191, RFC 8201), aged out after 10 minutes; never below 576 (v4) or 1280 (v6) for forged ones. */
-int pmtu_init(struct stack *s);
+/*
+ * Learned path MTUs (RFC 1191, RFC 8201), aged out after 10 minutes; never below 576 (v4) or 1280 (v6), which only a forger
+ * would say. Bounded: the one learned longest ago makes room. Every change makes cached paths look up again.
+ */
+#define PMTU_MAX 1024
+#define PMTU_AGE_NS (600ull * 1000000000)
+#define PMTU_MIN4 576
+#define PMTU_MIN6 1280
+int pmtu_init(struct stack *s); /* 0 or -ENOMEM */
 void pmtu_release(struct stack *s);
+/* The smaller of link_mtu and what was learned for dst. */
 uint16_t pmtu_get(struct stack *s, int family, const union ip_addr *dst, uint16_t link_mtu);
-/* false: refused (too small, not smaller than what is known). */
+/* false: refused (too small, not smaller than what is known, no route to dst). */
 bool pmtu_learn(struct stack *s, int family, const union ip_addr *dst, uint16_t mtu);
 
 /*

@@ -15,6 +15,7 @@ struct netif_addr4 {
 	uint32_t addr, mask, broadcast; /* network order */
 	uint8_t prefix_len;
 	uint8_t conflict;               /* another station answered ARP for it */
+	uint64_t defend_ns;             /* RFC 5227 2.4: not defended again before */
 };
 
 enum addr6_state {
@@ -67,7 +68,7 @@ struct netif {
 /* Appends a finished frame to the batch (flushes a full one); always takes m. Counts. */
 void netif_transmit(struct netif *nif, struct rte_mbuf *m);
 void netif_flush(struct netif *nif);
-/* Called by stack_destroy and when the interface goes. Frees the batch, cancels timers. */
+/* Called by stack_destroy and when the interface goes. Frees the batch, cancels timers; not the memory. */
 void netif_release(struct netif *nif);
 
 /* The address entry of nif, or NULL. */
