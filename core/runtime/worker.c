@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker's life: attaching, building the stack, the turn, leaving. */
+#include "worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "worker_priv.h"
+
+/* The directory, this worker's block and the pool; nothing is claimed yet. */
+static int
+attach(struct worker *w)
+{
+	uint8_t digest[CONFIG_DIGEST_LEN];
+	int rc = ctl_dir_attach(w->shim, &w->dir);
+
+	if (rc == -ENOENT)
+		shim_log(w->shim, SHIM_LOG_ERR, "no primary: start one with 'nonic primary --conf %s'", w->cfg->file);
+	if (rc < 0)
+		return rc;
+	if (w->proc_id < w->dir->first_proc || w->proc_id - w->dir->first_proc >= w->dir->nb_workers) {
+		shim_log(w->shim, SHIM_LOG_ERR, "proc_id %u is no worker's: %u to %u are", w->proc_id,
+			w->dir->first_proc, w->dir->first_proc + w->dir->nb_workers - 1);
+		return -EINVAL;
+	}
+	config_device_digest(w->cfg, digest);
+	if (memcmp(digest, w->dir->device_digest, sizeof(digest)) != 0) {
+		shim_log(w->shim, SHIM_LOG_ERR, "%s: its device-side keys (ports, lcores, vdevs, MTU limits) are not those "
+			"the primary was started with: restart the primary with this file", w->cfg->file);
+		return -EINVAL;
+	}
+	rc = ctl_attach(w->shim, CTL_PRIMARY, &w->primary);
+	if (rc == 0)
+		rc = ctl_attach(w->shim, 1 + w->proc_id, &w->block);
+	if (rc == 0)
+		rc = shim_pool_lookup(w->shim, CTL_POOL, &w->pool);
+	if (rc < 0)
+		shim_log(w->shim, SHIM_LOG_ERR, "the primary's memory is incomplete: %s", strerror(-rc));
+	return rc;
+}
+
+static int
+claim(struct worker *w)
+{
+	int rc = ctl_claim(w->shim, w->block);
+
+	if (rc == -EBUSY)
+		shim_log(w->shim, SHIM_LOG_ERR, "worker %u is running already (pid %u)", w->proc_id, w->block->owner.pid);
+	if (rc == 0)
+		w->claimed = true;
+	return rc;
+}
+
+static int
+rings_find(struct worker *w, struct worker_port *wp)
+{
+	char name[SHIM_NAME_MAX];
+	int rc;
+
+	if (wp->nb_queues < 2)
+		return 0;
+	for (unsigned int q = 0; q < wp->nb_queues; q++) {
+		layout_ring_name(wp->port, q, name);
+		rc = shim_ring_lookup(w->shim, name, &wp->ring[q]);
+		if (rc < 0) {
+			shim_log(w->shim, SHIM_LOG_ERR, "ring %s: %s", name, strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int
+ports_setup(struct worker *w)
+{
+	int rc;
+
+	for (unsigned int i = 0; i < w->cfg->nb_ports; i++) {
+		uint16_t port = w->cfg->port_list[i];
+		int queue = config_port_queue(w->cfg, port, w->proc_id);
+		struct worker_port *wp;
+
+		if (queue < 0)
+			continue;
+		wp = shim_malloc(w->shim, sizeof(*wp));
+		if (wp == NULL)
+			return -ENOMEM;
+		w->port[w->nb_ports++] = wp;
+		wp->w = w;
+		wp->port = port;
+		wp->queue = queue;
+		wp->nb_queues = w->cfg->port[port].nb_lcores;
+		rc = rings_find(w, wp);
+		if (rc == 0)
+			rc = worker_if_setup(w, wp);
+		if (rc < 0)
+			return rc;
+	}
+	if (w->nb_ports == 0)
+		shim_log(w->shim, SHIM_LOG_WARNING, "worker %u polls no port: no lcore_list names lcore %u", w->proc_id,
+			w->cfg->proc_lcore[w->proc_id]);
+	return 0;
+}
+
+static int
+stack_setup(struct worker *w)
+{
+	struct stack_config sc = {
+		.shim = w->shim, .pool = w->pool, .secrets = w->dir->secrets,
+		.fd_reserve = w->cfg->fd_reserve, .buf_low_watermark = w->cfg->mbuf_low_watermark,
+	};
+	int rc = stack_create(&sc, &w->stack);
+
+	if (rc < 0) {
+		w->stack = NULL;
+		shim_log(w->shim, SHIM_LOG_ERR, "the stack could not be made: %s", strerror(-rc));
+		return rc;
+	}
+	stack_poll(w->stack, w->now_ns);
+	return ports_setup(w);
+}
+
+int
+worker_create(const struct worker_config *wc, struct worker **out)
+{
+	struct worker *w = shim_malloc(wc->shim, sizeof(*w));
+	int rc;
+
+	if (w == NULL)
+		return -ENOMEM;
+	w->shim = wc->shim;
+	w->cfg = wc->cfg;
+	w->proc_id = wc->proc_id;
+	w->loop = wc->loop;
+	w->loop_arg = wc->loop_arg;
+	w->tx_delay_ns = wc->cfg->pkt_tx_delay_us * 1000ull;
+	w->now_ns = shim_clock_sample(w->shim);
+	w->turn_cycles = shim_cycles(w->shim);
+	rc = attach(w);
+	if (rc == 0)
+		rc = claim(w);
+	if (rc == 0)
+		rc = stack_setup(w);
+	if (rc < 0) {
+		worker_destroy(w);
+		return rc;
+	}
+	worker_publish(w);
+	ctl_state_set(w->shim, w->block, CTL_RUNNING);
+	*out = w;
+	return 0;
+}
+
+void
+worker_destroy(struct worker *w)
+{
+	struct shim *s;
+
+	if (w == NULL)
+		return;
+	s = w->shim;
+	if (w->claimed)
+		ctl_state_set(s, w->block, CTL_STOPPING);
+	/* the stack flushes nothing more once it is gone; what waits for the port goes now, or is dropped */
+	if (w->stack != NULL) {
+		stack_flush(w->stack);
+		worker_tx_flush(w, true);
+		stack_destroy(w->stack);
+	}
+	for (unsigned int i = 0; i < w->nb_ports; i++) {
+		worker_tx_free(w, w->port[i]);
+		shim_free(s, w->port[i]);
+	}
+	if (w->claimed)
+		ctl_release(s, w->block);
+	shim_free(s, w);
+}
+
+static void
+turn_now(struct worker *w)
+{
+	uint64_t cycles = shim_cycles(w->shim);
+
+	if (w->busy)
+		w->cycles_busy += cycles - w->turn_cycles;
+	else
+		w->cycles_idle += cycles - w->turn_cycles;
+	w->turn_cycles = cycles;
+	w->now_ns = shim_clock_sample(w->shim);
+}
+
+/* Is the primary still there? Its death does not stop the data path, but it must be seen (SPEC's role model). */
+static void
+primary_look(struct worker *w)
+{
+	uint64_t beat;
+
+	if (w->primary_gone || w->now_ns - w->primary_ns < WORKER_PRIMARY_NS)
+		return;
+	w->primary_ns = w->now_ns;
+	beat = shim_load64(w->shim, &w->primary->heartbeat, SHIM_RELAXED);
+	if (beat == w->primary_beat && !ctl_owner_alive(w->shim, w->primary)) {
+		w->primary_gone = true;
+		shim_log(w->shim, SHIM_LOG_ERR, "the primary is gone; the ports stay as they are until this worker ends");
+	}
+	w->primary_beat = beat;
+}
+
+static void
+turn_control(struct worker *w)
+{
+	struct ctl_request r;
+	uint32_t order;
+
+	/* acquire: what the primary did before the order is seen */
+	order = shim_load32(w->shim, &w->block->park_order, SHIM_ACQUIRE);
+	if (order != 0 && !w->parked) {
+		worker_tx_flush(w, true);
+		w->parked = true;
+		/* release: the last burst is over before the acknowledgement is seen */
+		shim_store32(w->shim, &w->block->park_ack, order, SHIM_RELEASE);
+	} else if (order != 0) {
+		shim_store32(w->shim, &w->block->park_ack, order, SHIM_RELEASE);
+	} else {
+		w->parked = false;
+	}
+	if (shim_load32(w->shim, &w->block->quit, SHIM_ACQUIRE) != 0)
+		w->stop = true;
+	if (ctl_poll(w->shim, w->block, &r))
+		worker_answer(w, &r);
+	primary_look(w);
+}
+
+static void
+turn_application(struct worker *w)
+{
+	if (w->loop != NULL)
+		w->loop(w->loop_arg);
+}
+
+static unsigned int
+turn_tx(struct worker *w)
+{
+	uint64_t before = w->tx_packets;
+
+	stack_flush(w->stack);
+	worker_tx_flush(w, false);
+	return w->tx_packets - before;
+}
+
+static void
+turn_heartbeat(struct worker *w, unsigned int did)
+{
+	w->busy = did != 0;
+	w->turns++;
+	w->idle_turns += did == 0;
+	shim_store64(w->shim, &w->block->heartbeat, w->turns, SHIM_RELAXED);
+	if (w->dirty && (did == 0 || w->now_ns - w->published_ns >= WORKER_PUBLISH_NS))
+		worker_publish(w);
+}
+
+unsigned int
+worker_turn(struct worker *w)
+{
+	unsigned int did;
+
+	turn_now(w);
+	turn_control(w);
+	stack_poll(w->stack, w->now_ns);
+	did = worker_rx(w);
+	turn_application(w);
+	did += turn_tx(w);
+	turn_heartbeat(w, did);
+	return did;
+}
+
+uint64_t
+worker_next_wake(struct worker *w)
+{
+	uint64_t at = stack_next_deadline(w->stack), due = worker_tx_due(w), now = shim_now_ns(w->shim);
+
+	if (due < at)
+		at = due;
+	if (w->dirty && w->published_ns + WORKER_PUBLISH_NS < at)
+		at = w->published_ns + WORKER_PUBLISH_NS;
+	if (at == UINT64_MAX)
+		return UINT64_MAX;
+	return at > now ? at - now : 0;
+}
+
+void
+worker_run(struct worker *w, const volatile int *stop)
+{
+	uint64_t idle_ns = w->cfg->idle_sleep_us * 1000ull;
+
+	while (!w->stop && (stop == NULL || !*stop)) {
+		uint64_t wake;
+
+		if (worker_turn(w) > 0 || idle_ns == 0)
+			continue;
+		wake = worker_next_wake(w);
+		if (wake > 0)
+			shim_sleep_ns(w->shim, wake < idle_ns ? wake : idle_ns);
+	}
+}
+
+void
+worker_stop(struct worker *w)
+{
+	w->stop = true;
+}
+
+bool
+worker_stopped(const struct worker *w)
+{
+	return w->stop;
+}
+
+struct stack *
+worker_stack(struct worker *w)
+{
+	return w->stack;
+}
+
+struct netif *
+worker_netif(struct worker *w, uint16_t port)
+{
+	for (unsigned int i = 0; i < w->nb_ports; i++)
+		if (w->port[i]->port == port)
+			return w->port[i]->nif;
+	return NULL;
+}
+
+void
+worker_traffic(const struct worker *w, uint64_t out[6])
+{
+	out[0] = w->rx_packets;
+	out[1] = w->rx_bytes;
+	out[2] = w->tx_packets;
+	out[3] = w->tx_bytes;
+	out[4] = w->rx_dropped;
+	out[5] = w->tx_dropped;
+}
+
+void
+worker_dispatcher_set(struct worker *w, worker_dispatch_fn *fn, void *arg)
+{
+	w->dispatch = fn;
+	w->dispatch_arg = arg;
+}
+
+static struct worker_port *
+port_find(struct worker *w, uint16_t port)
+{
+	for (unsigned int i = 0; i < w->nb_ports; i++)
+		if (w->port[i]->port == port)
+			return w->port[i];
+	return NULL;
+}
+
+int
+worker_raw_send(struct worker *w, uint16_t port, const void *data, size_t len)
+{
+	struct worker_port *wp = port_find(w, port);
+	struct rte_mbuf *head = NULL, *m;
+	size_t done = 0;
+
+	if (wp == NULL)
+		return -ENODEV;
+	if (len < 14)
+		return -EINVAL;
+	if (len > mtu_frame_len(wp->nif->mtu))
+		return -EMSGSIZE;
+	while (done < len) {
+		uint32_t k;
+
+		m = shim_buf_alloc(w->shim, w->pool);
+		if (m == NULL)
+			break;
+		k = shim_buf_tailroom(m);
+		if (k > len - done)
+			k = len - done;
+		memcpy(shim_buf_append(m, k), (const uint8_t *)data + done, k);
+		done += k;
+		if (head == NULL)
+			head = m;
+		else if (shim_buf_chain(head, m) < 0) {
+			shim_buf_free(w->shim, m);
+			done = 0;
+			break;
+		}
+	}
+	if (done < len || worker_tx(wp, &head, 1) == 0) {
+		shim_buf_free(w->shim, head);
+		return -ENOBUFS;
+	}
+	return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving: one burst of each port's queue, past the packet dispatcher, into the stack; and the frames that other
+ * workers' queues handed over. ARP and neighbour discovery go to every worker of the port, since each has a cache of its
+ * own and the answer arrives at one queue only.
+ */
+#include <string.h>
+
+#include "../base/bytes.h"
+#include "../stack/link/eth.h"
+#include "worker_priv.h"
+
+#define IP6_HLEN 40
+#define PROTO_ICMP6 58
+#define ND_FIRST 133 /* router solicitation */
+#define ND_LAST 137  /* redirect */
+
+/* Is it ARP or neighbour discovery? Only what lies in the first segment is looked at. */
+static bool
+for_everybody(const struct rte_mbuf *m)
+{
+	const uint8_t *d = shim_buf_data(m);
+	uint32_t len = shim_buf_seg_len(m), at = ETH_HLEN;
+	uint16_t type;
+
+	if (len < ETH_HLEN)
+		return false;
+	type = d[12] << 8 | d[13];
+	if (type == ETHERTYPE_VLAN) {
+		if (len < ETH_HLEN + 4)
+			return false;
+		type = d[16] << 8 | d[17];
+		at += 4;
+	}
+	if (type == ETHERTYPE_ARP)
+		return true;
+	return type == ETHERTYPE_IP6 && len > at + IP6_HLEN && d[at + 6] == PROTO_ICMP6 &&
+		d[at + IP6_HLEN] >= ND_FIRST && d[at + IP6_HLEN] <= ND_LAST;
+}
+
+static void
+hand_over(struct worker *w, struct worker_port *wp, unsigned int queue, struct rte_mbuf *m)
+{
+	void *obj = m;
+
+	if (shim_ring_enqueue_burst(w->shim, wp->ring[queue], &obj, 1) == 1)
+		return;
+	w->rx_dropped++;
+	shim_buf_free(w->shim, m);
+}
+
+static void
+share(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
+{
+	if (wp->nb_queues < 2 || !for_everybody(m))
+		return;
+	for (unsigned int q = 0; q < wp->nb_queues; q++) {
+		struct rte_mbuf *copy;
+
+		if (q == wp->queue)
+			continue;
+		copy = shim_buf_copy(w->shim, m, w->pool, 0, UINT32_MAX);
+		if (copy == NULL) {
+			w->rx_dropped++;
+			continue;
+		}
+		copy->ol_flags = m->ol_flags & (RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
+		copy->vlan_tci = m->vlan_tci;
+		hand_over(w, wp, q, copy);
+	}
+}
+
+/* The dispatcher's answer: len bytes at the frame's start go back out, behind the tag that was stripped. Takes m. */
+static void
+respond(struct worker *w, struct worker_port *wp, struct rte_mbuf *m, uint16_t len)
+{
+	uint32_t room = shim_buf_seg_len(m) + (m->nb_segs == 1 ? shim_buf_tailroom(m) : 0);
+	bool tagged = m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED;
+	struct rte_mbuf *rest = m->next;
+
+	if (len < ETH_HLEN || len > room) {
+		w->rx_dropped++;
+		shim_buf_free(w->shim, m);
+		return;
+	}
+	if (rest != NULL) {
+		m->next = NULL;
+		m->nb_segs = 1;
+		shim_buf_free(w->shim, rest);
+	}
+	m->data_len = len;
+	m->pkt_len = len;
+	m->ol_flags = 0;
+	if (tagged) {
+		uint16_t tci = m->vlan_tci;
+		uint8_t *d = shim_buf_prepend(m, 4);
+
+		if (d == NULL) {
+			w->rx_dropped++;
+			shim_buf_free(w->shim, m);
+			return;
+		}
+		memmove(d, d + 4, 12);
+		d[12] = ETHERTYPE_VLAN >> 8;
+		d[13] = ETHERTYPE_VLAN & 0xff;
+		d[14] = tci >> 8;
+		d[15] = tci & 0xff;
+	}
+	if (worker_tx(wp, &m, 1) == 0)
+		shim_buf_free(w->shim, m);
+}
+
+/* Asks the dispatcher; true: the frame stays here. Otherwise it has been taken. */
+static bool
+dispatched_here(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
+{
+	struct worker_dispatch_vlan vlan = { .stripped = m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED };
+	uint16_t len = shim_buf_seg_len(m);
+	int to;
+
+	if (vlan.stripped)
+		vlan.tci = m->vlan_tci;
+	to = w->dispatch(w->dispatch_arg, shim_buf_data(m), &len, wp->queue, wp->nb_queues, &vlan);
+	if (to == wp->queue)
+		return true;
+	if (to == WORKER_DISPATCH_RESPONSE) {
+		respond(w, wp, m, len);
+	} else if (to >= 0 && to < wp->nb_queues) {
+		hand_over(w, wp, to, m);
+	} else {
+		w->rx_dropped++;
+		shim_buf_free(w->shim, m);
+	}
+	return false;
+}
+
+static unsigned int
+rx_port(struct worker *w, struct worker_port *wp)
+{
+	struct rte_mbuf *m[WORKER_BURST];
+	unsigned int n, kept = 0;
+
+	n = shim_rx_burst(w->shim, wp->port, wp->queue, m, WORKER_BURST);
+	if (n == 0)
+		return 0;
+	for (unsigned int i = 0; i < n; i++)
+		w->rx_bytes += shim_buf_len(m[i]);
+	w->rx_packets += n;
+	if (w->dispatch == NULL && wp->nb_queues == 1) {
+		stack_input(w->stack, wp->nif, m, n);
+		return n;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (w->dispatch != NULL && !dispatched_here(w, wp, m[i]))
+			continue;
+		share(w, wp, m[i]);
+		m[kept++] = m[i];
+	}
+	if (kept > 0)
+		stack_input(w->stack, wp->nif, m, kept);
+	return n;
+}
+
+static unsigned int
+rx_ring(struct worker *w, struct worker_port *wp)
+{
+	void *m[WORKER_BURST];
+	unsigned int n;
+
+	if (wp->nb_queues < 2)
+		return 0;
+	n = shim_ring_dequeue_burst(w->shim, wp->ring[wp->queue], m, WORKER_BURST);
+	if (n > 0)
+		stack_input(w->stack, wp->nif, (struct rte_mbuf **)m, n);
+	return n;
+}
+
+unsigned int
+worker_rx(struct worker *w)
+{
+	unsigned int total = 0;
+
+	for (unsigned int i = 0; i < w->nb_ports; i++) {
+		total += rx_ring(w, w->port[i]);
+		if (!w->parked)
+			total += rx_port(w, w->port[i]);
+	}
+	if (total > 0)
+		w->dirty = true;
+	return total;
+}
