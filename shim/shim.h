@@ -31,7 +31,7 @@
 /* One line, no newline at its end. Level as in enum shim_log_level. Never blocks in the simulator. */
 static inline void shim_log(struct shim *s, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* n bytes of zeroed private memory, aligned for any object (64 bytes), or NULL. Not for hot paths. */
+/* n bytes of zeroed private memory, 64-byte aligned, or NULL (for n 0 too). Not for hot paths. */
 static inline void *shim_malloc(struct shim *s, size_t n);
 static inline void shim_free(struct shim *s, void *p); /* p may be NULL */
 
@@ -71,7 +71,7 @@ static inline int shim_proc_spawn(struct shim *s, const char *const argv[], stru
  * this process; zones hold offsets, never pointers. -EEXIST, -ENOMEM, -ENAMETOOLONG, -EINVAL (size 0).
  */
 static inline int shim_zone_reserve(struct shim *s, const char *name, size_t size, void **addr);
-/* Finds a zone; size may be NULL. -ENOENT. */
+/* Finds a zone; size may be NULL, else: the size asked for, or that rounded up to 64. -ENOENT. */
 static inline int shim_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size);
 /* Ends the zone's name and memory; the caller knows that nobody uses it any more. -ENOENT. */
 static inline int shim_zone_free(struct shim *s, const char *name);

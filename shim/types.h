@@ -55,7 +55,7 @@ enum shim_ring_flags {
 	SHIM_RING_MP_SC = 1,
 };
 
-#define SHIM_NAME_MAX 32     /* zone, ring and pool names, with the terminating zero */
+#define SHIM_NAME_MAX 26     /* zone, ring and pool names, with the zero: DPDK's limit for a pool */
 #define SHIM_MAX_PORTS 32
 #define SHIM_MAX_QUEUES 64
 #define SHIM_RSS_KEY_MAX 52
@@ -79,7 +79,7 @@ enum shim_ring_flags {
 
 /* What a port is able to do, and how it is configured now. Sizes in bytes. */
 struct shim_port_info {
-	char driver[SHIM_NAME_MAX]; /* "net_tap", "sim", ... */
+	char driver[32];     /* "net_tap", "sim", ... */
 	uint8_t mac[6];
 	bool started;
 	uint16_t min_mtu, max_mtu;

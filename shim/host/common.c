@@ -4,16 +4,6 @@
 
 #include <errno.h>
 #include <rte_ring.h>
-#include <string.h>
-#include <time.h>
-
-int
-host_name_check(const char *name)
-{
-	if (name == NULL || name[0] == '\0')
-		return -EINVAL;
-	return strnlen(name, SHIM_NAME_MAX) == SHIM_NAME_MAX ? -ENAMETOOLONG : 0;
-}
 
 int
 host_ring_check(unsigned int count, unsigned int flags)
@@ -135,44 +125,23 @@ host_random_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-const char *
-host_log_name(int level)
-{
-	static const char *const names[] = { "?", "EMERG", "ALERT", "CRIT", "ERR", "WARNING",
-		"NOTICE", "INFO", "DEBUG" };
-
-	return level >= SHIM_LOG_EMERG && level <= SHIM_LOG_DEBUG ? names[level] : names[0];
-}
-
-static uint64_t
-read_clock(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t
 host_clock_ns(struct shim *s)
 {
 	(void)s;
-	return read_clock(CLOCK_MONOTONIC);
+	return sys_clock_ns();
 }
 
 uint64_t
 host_wall_ns(struct shim *s)
 {
 	(void)s;
-	return read_clock(CLOCK_REALTIME);
+	return sys_wall_ns();
 }
 
 void
 host_sleep_ns(struct shim *s, uint64_t ns)
 {
-	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000ull),
-		.tv_nsec = (long)(ns % 1000000000ull) };
-
 	(void)s;
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	sys_sleep_ns(ns);
 }

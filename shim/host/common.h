@@ -5,11 +5,9 @@
 
 #include <stdarg.h>
 
+#include "../sys.h"
 #include "../types.h"
 #include "ops.h"
-
-/* 0, -EINVAL (NULL or empty), -ENAMETOOLONG (does not fit SHIM_NAME_MAX with its zero). */
-int host_name_check(const char *name);
 
 /* 0 or -EINVAL: DPDK's rule for a ring's count (a power of two, not over 2^31 - 1) and our flags. */
 int host_ring_check(unsigned int count, unsigned int flags);
@@ -35,9 +33,6 @@ void host_fence(struct shim *s, enum shim_order o);
 
 /* The next number of the sequence whose state is *state (splitmix64). */
 uint64_t host_random_next(uint64_t *state);
-
-/* The text of a log level: "ERR", ...; "?" for a number that is none. */
-const char *host_log_name(int level);
 
 /* Entries for a struct shim_ops that ask the machine: POSIX clocks in ns. */
 uint64_t host_clock_ns(struct shim *s);

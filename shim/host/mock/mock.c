@@ -169,7 +169,7 @@ named_find_addr(struct mock_named **list, const void *addr)
 static int
 named_new(struct mock_named **list, const char *name)
 {
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 
 	if (rc == 0 && *named_find(list, name) != NULL)
 		rc = -EEXIST;
