@@ -22,7 +22,8 @@ enum ip6_next {
 
 struct ip_reass;
 
-struct ip6_hdr {
+/* Not ip6_hdr: netinet/ip6.h, which DPDK's headers bring in, has that name. */
+struct ipv6_hdr {
 	uint32_t vtf_be; /* version, traffic class, flow label */
 	uint16_t plen_be;
 	uint8_t next, hop;
