@@ -58,12 +58,6 @@ shim_buf_chain(struct rte_mbuf *head, struct rte_mbuf *tail)
 	return rte_pktmbuf_chain(head, tail);
 }
 
-static inline int
-shim_buf_linearize(struct rte_mbuf *m)
-{
-	return rte_pktmbuf_linearize(m);
-}
-
 static inline void
 shim_buf_reset(struct rte_mbuf *m)
 {

@@ -132,6 +132,12 @@ static inline int shim_buf_attach_ext(struct shim *s, struct rte_mbuf *m, void *
 	void (*free_cb)(void *addr, void *opaque), void *opaque);
 
 /*
+ * Moves the chain's bytes into its first segment and frees the others. 0, or -1 when that one's
+ * tailroom is too small (nothing has changed then).
+ */
+static inline int shim_buf_linearize(struct shim *s, struct rte_mbuf *m);
+
+/*
  * Data of a buffer; these are DPDK's own inlines under the door's name, the same in both bindings:
  *   shim_buf_data(m)          pointer to the first byte       shim_buf_data_off(m, t, off) typed, offset
  *   shim_buf_seg_len(m)       bytes in this segment           shim_buf_len(m)     bytes in the chain
@@ -141,7 +147,6 @@ static inline int shim_buf_attach_ext(struct shim *s, struct rte_mbuf *m, void *
  *   shim_buf_trim(m, n)       0, or -1 if the last segment is shorter than n
  *   shim_buf_read(m, off, n, buf)  pointer to n contiguous bytes (buf if it had to copy), or NULL
  *   shim_buf_chain(head, tail)     0, or -EOVERFLOW (too many segments)
- *   shim_buf_linearize(m)     0, or -1 when the tailroom is too small
  *   shim_buf_reset(m)
  */
 

@@ -351,6 +351,13 @@ shim_buf_attach_ext(struct shim *s, struct rte_mbuf *m, void *addr, uint16_t len
 	return 0;
 }
 
+static inline int
+shim_buf_linearize(struct shim *s, struct rte_mbuf *m)
+{
+	(void)s;
+	return rte_pktmbuf_linearize(m);
+}
+
 /* ---- ports ---- */
 
 static inline unsigned int

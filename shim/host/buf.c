@@ -185,6 +185,24 @@ host_buf_copy(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p, uin
 }
 
 int
+host_buf_linearize(struct shim *s, struct rte_mbuf *m)
+{
+	struct rte_mbuf *seg;
+
+	if (m->pkt_len - m->data_len > rte_pktmbuf_tailroom(m))
+		return -1;
+	for (seg = m->next; seg != NULL; seg = seg->next) {
+		memcpy(rte_pktmbuf_mtod_offset(m, char *, m->data_len),
+			rte_pktmbuf_mtod(seg, char *), seg->data_len);
+		m->data_len += seg->data_len;
+	}
+	host_buf_free(s, m->next);
+	m->next = NULL;
+	m->nb_segs = 1;
+	return 0;
+}
+
+int
 host_buf_attach_ext(struct rte_mbuf *m, void *addr, uint16_t len,
 	void (*free_cb)(void *addr, void *opaque), void *opaque)
 {

@@ -37,6 +37,7 @@ void host_buf_free(struct shim *s, struct rte_mbuf *m);
 struct rte_mbuf *host_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p);
 struct rte_mbuf *host_buf_copy(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p,
 	uint32_t off, uint32_t len);
+int host_buf_linearize(struct shim *s, struct rte_mbuf *m);
 int host_buf_attach_ext(struct rte_mbuf *m, void *addr, uint16_t len,
 	void (*free_cb)(void *addr, void *opaque), void *opaque);
 

@@ -307,6 +307,12 @@ shim_buf_attach_ext(struct shim *s, struct rte_mbuf *m, void *addr, uint16_t len
 	return host_buf_attach_ext(m, addr, len, free_cb, opaque);
 }
 
+static inline int
+shim_buf_linearize(struct shim *s, struct rte_mbuf *m)
+{
+	return host_buf_linearize(s, m);
+}
+
 /* ---- ports ---- */
 
 static inline unsigned int

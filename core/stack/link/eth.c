@@ -54,13 +54,13 @@ untag(struct netif *port, const struct rte_mbuf *m, const uint8_t *p, uint16_t *
 
 /* Bytes of the link header that a frame is expected to have; drivers put them in the first segment. */
 static bool
-header_contiguous(struct rte_mbuf *m)
+header_contiguous(struct stack *s, struct rte_mbuf *m)
 {
 	const uint32_t want = ETH_HLEN + VLAN_LEN;
 
 	if (shim_buf_seg_len(m) >= want || m->nb_segs == 1)
 		return shim_buf_seg_len(m) >= ETH_HLEN;
-	return shim_buf_linearize(m) == 0 && shim_buf_seg_len(m) >= ETH_HLEN;
+	return shim_buf_linearize(s->shim, m) == 0 && shim_buf_seg_len(m) >= ETH_HLEN;
 }
 
 void
@@ -77,7 +77,7 @@ eth_input(struct stack *s, struct netif *port, struct rte_mbuf *m)
 		stack_drop(s, port, STACK_DROP_IF_DOWN, m);
 		return;
 	}
-	if (!header_contiguous(m)) {
+	if (!header_contiguous(s, m)) {
 		stack_drop(s, port, STACK_DROP_ETH_SHORT, m);
 		return;
 	}

@@ -155,7 +155,7 @@ unsigned int mock_tx_waiting(struct shim *s, uint16_t port, uint16_t queue);
 struct rte_mbuf *mock_collect(struct shim *s, uint16_t port, uint16_t queue);
 /* The same as bytes: frees the buffer; returns the frame's length (cut to cap in buf), 0 for none. */
 size_t mock_collect_bytes(struct shim *s, uint16_t port, uint16_t queue, void *buf, size_t cap);
-/* The queue takes n more frames and then none (partial bursts); UINT32_MAX: without end. */
+/* The queue has room for n more frames until some are collected (partial bursts); UINT32_MAX: no end. */
 void mock_tx_room(struct shim *s, uint16_t port, uint16_t queue, uint32_t n);
 
 #endif

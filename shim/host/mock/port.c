@@ -357,9 +357,7 @@ mock_tx_burst(struct shim *s, uint16_t port, uint16_t queue, struct rte_mbuf **m
 	if (p == NULL || !p->info.started || queue >= p->info.nb_tx_queues)
 		return 0;
 	q = &p->tx[queue];
-	for (k = 0; k < n && q->tx_room > 0; k++) {
-		if (q->tx_room != UINT32_MAX)
-			q->tx_room--;
+	for (k = 0; k < n && q->count < q->tx_room; k++) {
 		p->stats.tx_packets++;
 		p->stats.tx_bytes += m[k]->pkt_len;
 		queue_put(q, m[k]);
@@ -502,5 +500,7 @@ mock_collect_bytes(struct shim *s, uint16_t port, uint16_t queue, void *buf, siz
 void
 mock_tx_room(struct shim *s, uint16_t port, uint16_t queue, uint32_t n)
 {
-	port_must(s, port)->tx[queue].tx_room = n;
+	struct mock_queue *q = &port_must(s, port)->tx[queue];
+
+	q->tx_room = n < UINT32_MAX - q->count ? q->count + n : UINT32_MAX;
 }

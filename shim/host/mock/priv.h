@@ -28,7 +28,7 @@ struct shim_pool {
 struct mock_queue {
 	struct rte_mbuf **frames; /* a FIFO that grows */
 	unsigned int head, count, room;
-	uint32_t tx_room;
+	uint32_t tx_room; /* most frames that wait */
 };
 
 struct mock_port_state {
