@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sockets by descriptor, events (kqueue, epoll, select, poll) over them. The ff_* API is a thin skin over this.
- * All functions return >= 0 or a negative Linux errno. Nothing blocks: a stack is polled by its caller.
- * Addresses are struct sockaddr_in / sockaddr_in6 of Linux in caller's memory with lengths checked strictly.
+ * Sockets by descriptor. Events over them are in event.h; the ff_* API is a thin skin over both.
+ * All functions return >= 0 or a negative Linux errno. Nothing blocks: a stack is polled by its caller, so a
+ * call on a blocking descriptor that would have to wait returns -EAGAIN as a non-blocking one does.
+ * Addresses are struct sockaddr_in / sockaddr_in6 of Linux in caller's memory with lengths checked strictly:
+ * no more than *len bytes are written, and *len becomes the full length.
  */
 #ifndef NONIC_STACK_SOCKET_SOCKET_H
 #define NONIC_STACK_SOCKET_SOCKET_H
@@ -13,31 +15,71 @@
 
 #include "../udp/udp.h"
 
+#define SOCK_IOV_MAX 1024
+#define SOCK_MAX_FDS 65536          /* stack_config.max_sockets 0 */
+#define SOCK_RCVBUF_DEFAULT 655360  /* bytes of buffers, their unused room included */
+#define SOCK_SNDBUF_DEFAULT 212992
+#define SOCK_BUF_MIN 2304
+#define SOCK_BUF_MAX (32 << 20)
+
 struct socket;
 struct socket_table;
 
+/*
+ * What the owner of the ports does when an application changes an interface (MTU-4): the primary changes the
+ * port first, a worker only its own view, by returning 0. Called before the stack's own change; a negative errno
+ * stops that.
+ */
+struct sock_if_hook {
+	int (*mtu_set)(void *ctx, struct netif *nif, uint16_t mtu);
+	void *ctx;
+};
+void sock_if_hook_set(struct stack *s, const struct sock_if_hook *h);
+/*
+ * Chooses a local address for a connect of an unbound socket (F-Stack's pcb lddr function): family AF_INET or
+ * AF_INET6, dst and src in_addr or in6_addr, dst_port in network order. It returns 0 with *src set, or all zero to leave
+ * the choice to the stack.
+ */
+typedef int sock_lddr_fn(uint16_t family, void *dst, uint16_t dst_port, void *src);
+void sock_lddr_set(struct stack *s, sock_lddr_fn *fn);
+
+/* 0, -ENOMEM. */
 int socket_table_init(struct stack *s);
 void socket_table_release(struct stack *s); /* closes everything */
 
+/*
+ * SOCK_DGRAM over AF_INET and AF_INET6, with SOCK_NONBLOCK and SOCK_CLOEXEC. Streams: -EPROTONOSUPPORT.
+ * -EAFNOSUPPORT, -ESOCKTNOSUPPORT, -EPROTONOSUPPORT, -EINVAL (flags), -EMFILE, -ENOMEM. The lowest free number.
+ */
 int sock_socket(struct stack *s, int domain, int type, int protocol);
 int sock_bind(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len);
+/* AF_UNSPEC disconnects. */
 int sock_connect(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len);
-int sock_listen(struct stack *s, int fd, int backlog);
+int sock_listen(struct stack *s, int fd, int backlog); /* -EOPNOTSUPP on datagram sockets, as sock_accept */
 int sock_accept(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len, int flags);
 int sock_getsockname(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len);
 int sock_getpeername(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len);
+/* Unknown level or option: -ENOPROTOOPT. SO_ERROR is a Linux number and is cleared by reading. */
 int sock_getsockopt(struct stack *s, int fd, int level, int name, void *val, socklen_t *len);
 int sock_setsockopt(struct stack *s, int fd, int level, int name, const void *val, socklen_t len);
 ssize_t sock_recvmsg(struct stack *s, int fd, struct msghdr *msg, int flags);
 ssize_t sock_sendmsg(struct stack *s, int fd, const struct msghdr *msg, int flags);
+/* The same with the pieces apart; from may be NULL, else *len is in and out. */
+ssize_t sock_recvfrom(struct stack *s, int fd, void *buf, size_t n, int flags, struct sockaddr *from,
+	socklen_t *len);
+ssize_t sock_sendto(struct stack *s, int fd, const void *buf, size_t n, int flags, const struct sockaddr *to,
+	socklen_t len);
+/* As Linux: an unconnected datagram socket returns -ENOTCONN, and its readers are woken all the same. */
 int sock_shutdown(struct stack *s, int fd, int how);
 int sock_close(struct stack *s, int fd);
+/* FIONREAD (the next datagram's length), FIONBIO, FIOASYNC, FIOCLEX, FIONCLEX, SIOCGIF*, SIOCSIFADDR/NETMASK/MTU.
+ * -ENOTTY for others, -ENODEV without such an interface. */
 int sock_ioctl(struct stack *s, int fd, unsigned long req, void *arg);
 int sock_fcntl(struct stack *s, int fd, int cmd, long arg);
 int sock_dup(struct stack *s, int fd, int min_fd);
 int sock_dup2(struct stack *s, int fd, int to);
 bool sock_is_open(struct stack *s, int fd);
-int sock_max_fd(struct stack *s);
+int sock_max_fd(struct stack *s); /* numbers are below it */
 
 /* Readiness now: EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLRDHUP bits (Linux values). -EBADF. */
 int sock_ready(struct stack *s, int fd);
@@ -58,7 +100,7 @@ int sock_send_chain(struct stack *s, int fd, struct rte_mbuf *m, const struct so
 
 /* From udp: a datagram for so (m at the payload). Takes m. Wakes watchers. */
 void socket_udp_deliver(struct stack *s, struct socket *so, const struct ip_rx *rx, uint16_t sport_be, struct rte_mbuf *m);
-/* From udp: an asynchronous error for so (SO_ERROR, EPOLLERR). */
+/* From udp: an asynchronous error for so (SO_ERROR, EPOLLERR); err is positive. */
 void socket_error(struct stack *s, struct socket *so, int err);
 
 #endif

@@ -103,50 +103,6 @@ no_port(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 	udp_drop(s, rx, STACK_DROP_UDP_NO_PORT, m);
 }
 
-/* Cuts n bytes off the end of a chain that is longer than n. */
-static void
-chain_trim(struct stack *s, struct rte_mbuf *m, uint32_t n)
-{
-	uint32_t keep = shim_buf_len(m) - n, left = keep;
-	struct rte_mbuf *seg = m;
-
-	m->pkt_len = keep;
-	while (left > seg->data_len || (left == seg->data_len && left == 0 && seg->next != NULL)) {
-		left -= seg->data_len;
-		seg = seg->next;
-	}
-	seg->data_len = (uint16_t)left;
-	if (seg->next != NULL) {
-		struct rte_mbuf *rest = seg->next, *t;
-		uint16_t cut = 0;
-
-		for (t = rest; t != NULL; t = t->next)
-			cut++;
-		rest->nb_segs = cut;
-		m->nb_segs = (uint16_t)(m->nb_segs - cut);
-		seg->next = NULL;
-		shim_buf_free(s->shim, rest);
-	}
-}
-
-/* Takes n bytes, which the chain has, off its front; the head segment stays. */
-static void
-chain_adj(struct rte_mbuf *m, uint32_t n)
-{
-	struct rte_mbuf *seg = m;
-
-	if (shim_buf_adj(m, (uint16_t)n) != NULL)
-		return;
-	m->pkt_len -= n;
-	while (n > seg->data_len) { /* the header's 8 bytes are contiguous, but may end past a short segment */
-		n -= seg->data_len;
-		seg->data_len = 0;
-		seg = seg->next;
-	}
-	seg->data_off = (uint16_t)(seg->data_off + n);
-	seg->data_len = (uint16_t)(seg->data_len - n);
-}
-
 void
 udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 {
@@ -188,8 +144,9 @@ udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 		}
 	}
 	if (shim_buf_len(m) > (uint32_t)rx->l4_off + ulen) /* bytes past the stated length are not data */
-		chain_trim(s, m, shim_buf_len(m) - rx->l4_off - ulen);
-	chain_adj(m, rx->l4_off + UDP_HLEN);
+		ip_trim(s, m, (uint32_t)rx->l4_off + ulen);
+	if (shim_buf_adj(m, (uint16_t)(rx->l4_off + UDP_HLEN)) == NULL)
+		ip_cut_head(m, (uint32_t)rx->l4_off + UDP_HLEN);
 	if (p == NULL)
 		deliver_group(s, rx, sport, dport, m);
 	else

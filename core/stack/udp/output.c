@@ -56,28 +56,6 @@ path_get(struct stack *s, struct udp_pcb *p, int family, const union ip_addr *ds
 	return 0;
 }
 
-/* Room for the header in front of m; a buffer that others see too gets one of its own before it. Takes m on failure. */
-static struct rte_mbuf *
-prepend_header(struct stack *s, struct rte_mbuf *m)
-{
-	struct rte_mbuf *h;
-
-	if (RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1 && shim_buf_headroom(m) >= UDP_HLEN + 66)
-		return shim_buf_prepend(m, UDP_HLEN) != NULL ? m : NULL;
-	h = stack_buf(s);
-	if (h == NULL) {
-		shim_buf_free(s->shim, m);
-		return NULL;
-	}
-	if (shim_buf_append(h, UDP_HLEN) == NULL || shim_buf_chain(h, m) != 0) {
-		shim_buf_free(s->shim, h);
-		shim_buf_free(s->shim, m);
-		stack_count(s, STACK_DROP_NO_BUFFER);
-		return NULL;
-	}
-	return h;
-}
-
 /* Where to and from: fills what o leaves open. */
 static int
 resolve(struct stack *s, const struct udp_pcb *p, const struct udp_send_opts *o, struct udp_send_opts *r,
@@ -139,7 +117,6 @@ udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, st
 	struct udp_send_opts r;
 	union ip_addr dst, src;
 	const struct ip_path *path;
-	struct ip_path sent;
 	struct ip_tx tx;
 	uint32_t len = shim_buf_len(m);
 	uint16_t *h;
@@ -160,22 +137,18 @@ udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, st
 		shim_buf_free(s->shim, m);
 		return err;
 	}
-	m = prepend_header(s, m);
+	m = ip_prepend(s, m, UDP_HLEN);
 	if (m == NULL)
 		return -ENOBUFS;
+	ip_clear_offloads(m); /* a datagram that is forwarded or echoed still has what its port said */
 	h = shim_buf_data(m);
 	h[0] = p->lport_be;
 	h[1] = r.port_be;
 	h[2] = be16((uint16_t)(len + UDP_HLEN));
 	h[3] = 0;
 	fill_tx(&tx, path, &r, len + UDP_HLEN);
-	if (!(path->flags & IP_PATH_LOCAL)) {
-		ip_l4_csum(s, path, IP_PROTO_UDP, UDP_CSUM_OFF, m);
-		return ip_output(s, path, &tx, m);
-	}
-	sent = *path; /* a packet to ourselves may end in code that looks paths up again */
-	ip_l4_csum(s, &sent, IP_PROTO_UDP, UDP_CSUM_OFF, m);
-	return ip_output(s, &sent, &tx, m);
+	ip_l4_csum(s, path, IP_PROTO_UDP, UDP_CSUM_OFF, m);
+	return ip_output(s, path, &tx, m);
 }
 
 int

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of sockets: descriptor table, open files, queued datagrams, watches. */
+#ifndef NONIC_STACK_SOCKET_PRIV_H
+#define NONIC_STACK_SOCKET_PRIV_H
+
+#include "../priv.h"
+#include "event.h"
+
+enum sfile_type { SFILE_SOCKET, SFILE_EPOLL, SFILE_KQUEUE };
+
+/* An open file: what descriptors point at; dup makes one more descriptor of the same. First member of each kind. */
+struct sfile {
+	uint8_t type;
+	uint32_t refs;       /* descriptors */
+	int flags;           /* O_NONBLOCK, O_APPEND, O_ASYNC, O_DIRECT */
+	struct list watches; /* struct watch.on_file */
+};
+
+struct socket_table {
+	struct sfile **fd;    /* [n - base], grows */
+	uint8_t *cloexec;
+	uint64_t *used;       /* a bit for each open number */
+	uint32_t size, max;   /* allocated, allowed */
+	uint32_t free_from;   /* no free number is below it */
+	uint32_t base;        /* fd_reserve */
+	struct sock_if_hook if_hook;
+	sock_lddr_fn *lddr;
+};
+
+/*
+ * A queued datagram's facts, kept in its buffer's own headroom (second cache line of it), so that receiving
+ * allocates nothing.
+ */
+struct dgram {
+	struct rte_mbuf *next;
+	union ip_addr src, dst;
+	uint16_t sport_be;
+	uint16_t ifindex;
+	uint8_t family, ttl, tos, pad;
+	uint32_t truesize;
+};
+#define DGRAM_OFF 64
+_Static_assert(sizeof(struct dgram) <= SHIM_HEADROOM - DGRAM_OFF, "fits the headroom");
+
+static inline struct dgram *
+dgram_of(const struct rte_mbuf *m)
+{
+	return (struct dgram *)((char *)m->buf_addr + DGRAM_OFF);
+}
+
+struct socket {
+	struct sfile f;
+	struct udp_pcb pcb;
+	struct rte_mbuf *rx_head, *rx_tail;
+	uint32_t rx_mem;      /* true size of what is queued */
+	uint32_t rx_bytes;    /* payload of it */
+	uint32_t rcvbuf, sndbuf;
+	int err;              /* positive; SO_ERROR */
+	uint8_t shut;         /* SHUT_RD_BIT | SHUT_WR_BIT */
+	uint8_t mtu_discover; /* IP_PMTUDISC_x */
+	uint8_t ttl, mcast_ttl, tos, tclass, hops, mcast_hops; /* 0: default */
+	bool recvttl, recvtos, pktinfo, recvpktinfo6, recvtclass6, recvhops6;
+	bool keepalive, oobinline, dontroute, debug, bind_no_port;
+	bool late_bind;       /* IP_BIND_ADDRESS_NO_PORT: the address waits for connect */
+	union ip_addr late_addr;
+	uint8_t late_family;
+	struct netif *late_nif;
+	int rcvlowat;
+	struct linger linger;
+	struct timeval rcvtimeo, sndtimeo;
+	struct netif *mcast_if;
+};
+#define SHUT_RD_BIT 1
+#define SHUT_WR_BIT 2
+
+/* One thing watched by one set: an epoll entry or a kqueue's note. */
+struct watch {
+	struct list on_file;  /* of the file; unlinked for timers and user events */
+	struct list on_set;
+	struct list ready;    /* in set->ready while it may have something to say */
+	struct eset *set;
+	struct sfile *file;   /* NULL for timers and user events */
+	int fd;
+	uint32_t events;      /* EPOLLx that wake it */
+	uint64_t data;        /* epoll */
+	/* kqueue */
+	struct sock_kevent kev;
+	int64_t sdata;        /* low-water mark, or the timer's period in ns */
+	unsigned int sfflags;
+	bool disabled, forced;
+	uint64_t fired;       /* timer expirations, user triggers not yet reported */
+	struct timer timer;
+	uint64_t due_ns;      /* the period's end that the timer stands for */
+};
+
+#define ESET_IDENTS 64
+struct eset {
+	struct sfile f;
+	struct list all, ready;
+	uint32_t nested;      /* watches of this set that are on other sets */
+	struct list idents[ESET_IDENTS]; /* kqueue: timers and user events by ident (struct watch.on_file) */
+};
+
+#define ALWAYS (EPOLLERR | EPOLLHUP)
+
+/* table.c */
+static inline struct sfile *
+fd_file(const struct stack *s, int fd)
+{
+	const struct socket_table *t = s->sockets;
+	uint32_t i = (uint32_t)fd - t->base;
+
+	return i < t->size ? t->fd[i] : NULL;
+}
+
+static inline struct socket *
+fd_socket(const struct stack *s, int fd)
+{
+	struct sfile *f = fd_file(s, fd);
+
+	return f != NULL && f->type == SFILE_SOCKET ? (struct socket *)f : NULL;
+}
+
+/* Why there is no socket for fd: -EBADF or -ENOTSOCK. */
+int fd_why(const struct stack *s, int fd);
+/* Lowest free number >= min_fd for f (counts a reference). -EMFILE, -EINVAL (min_fd), -ENOMEM. */
+int fd_install(struct stack *s, struct sfile *f, int min_fd, bool cloexec);
+
+/* event.c */
+void sfile_init(struct sfile *f, enum sfile_type type, int flags);
+/* What is ready on f: EPOLLx. */
+uint32_t sfile_ready(struct stack *s, struct sfile *f);
+uint32_t socket_ready(const struct socket *so);
+/* events have happened on f: its watchers may have something to say. */
+void sfile_wake(struct stack *s, struct sfile *f, uint32_t events);
+void watch_activate(struct stack *s, struct watch *w);
+void watch_free(struct stack *s, struct watch *w);
+/* A descriptor of f goes: the notes of kqueues on it go too; with the last one every watch. */
+void sfile_fd_closed(struct stack *s, struct sfile *f, int fd, bool last);
+struct watch *watch_new(struct stack *s, struct eset *e, struct sfile *f, int fd);
+/* May e hold f? 0, -ELOOP. */
+int eset_may_hold(const struct eset *e, const struct sfile *f);
+bool eset_ready(struct stack *s, struct eset *e);
+int eset_create(struct stack *s, enum sfile_type type, bool cloexec);
+void eset_release(struct stack *s, struct eset *e);
+/* kqueue.c: would the note report now? Fills *out when it would. */
+bool knote_eval(struct stack *s, struct watch *w, struct sock_kevent *out);
+
+/* socket.c */
+void socket_release(struct stack *s, struct socket *so);
+/*
+ * A caller's address for so, v4-mapped ones as IPv4. sending: AF_UNSPEC counts as AF_INET, as on Linux. -EFAULT,
+ * -EINVAL (length), -EAFNOSUPPORT, -ENETUNREACH (IPv4 on an IPv6-only socket).
+ */
+int addr_from_user(const struct socket *so, const struct sockaddr *addr, socklen_t len, bool sending,
+	struct sock_addr *out);
+/* The other way, as a socket of domain (ADDR_x) shows it: at most *len bytes, *len becomes the full length. */
+void addr_to_user(int domain, const struct sock_addr *a, struct sockaddr *addr, socklen_t *len);
+/* The interface of a link-local address (or NULL); -EINVAL when one is needed and not named, -ENODEV. */
+int addr_scope(struct stack *s, const struct sock_addr *a, struct netif **nif);
+int socket_late_bind(struct stack *s, struct socket *so);
+/* The pending error, negative, cleared; 0: none. */
+static inline int
+socket_take_error(struct socket *so)
+{
+	int err = so->err;
+
+	so->err = 0;
+	return -err;
+}
+
+/* chain.c */
+/* The oldest datagram, or NULL. */
+struct rte_mbuf *socket_pop(struct socket *so);
+void socket_flush(struct stack *s, struct socket *so);
+int socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
+	struct rte_mbuf *m);
+
+/* cmsg.c */
+struct cmsg_in {
+	struct udp_send_opts o;
+	union ip_addr src;
+	int tos;              /* -1: not given */
+};
+int cmsg_parse(struct stack *s, const struct socket *so, const struct msghdr *msg, struct cmsg_in *in);
+void cmsg_emit(const struct socket *so, const struct dgram *d, struct msghdr *msg);
+
+/* ifioctl.c */
+int sock_if_ioctl(struct stack *s, unsigned long req, void *arg);
+
+#endif
