@@ -45,6 +45,7 @@
 	X(ICMP4_QUOTE, "ICMP error quotes nothing of ours") \
 	X(ICMP4_LIMIT, "ICMP rate limit") \
 	/* IPv6 */ \
+	X(IP6_OFF, "IPv6 is off on the interface") \
 	X(IP6_SHORT, "IPv6 header cut short") \
 	X(IP6_VERSION, "IPv6 version field") \
 	X(IP6_LENGTH, "IPv6 payload length field") \
@@ -56,9 +57,11 @@
 	X(IP6_EXT_LIMIT, "too many IPv6 extension headers") \
 	X(IP6_OPTION, "IPv6 option asks for the packet to be dropped") \
 	X(IP6_RH0, "IPv6 routing header type 0") \
+	X(IP6_ROUTING, "IPv6 routing header of an unknown type") \
 	X(IP6_NEXT_UNKNOWN, "IPv6 next header without a handler") \
 	X(IP6_NO_NEXT, "IPv6 no next header") \
 	X(IP6_FRAG_MALFORMED, "IPv6 fragment malformed") \
+	X(IP6_FRAG_DUPLICATE, "IPv6 fragment is here already") \
 	X(IP6_FRAG_OVERLAP, "IPv6 fragments overlap") \
 	X(IP6_FRAG_TOO_BIG, "IPv6 reassembled datagram over 65535 bytes") \
 	X(IP6_FRAG_HEADER_CHAIN, "IPv6 header chain not in the first fragment") \
@@ -76,6 +79,7 @@
 	X(ND_MALFORMED, "neighbour discovery message malformed") \
 	X(ND_TARGET, "neighbour discovery target not acceptable") \
 	X(ND_OPTION, "neighbour discovery option malformed") \
+	X(ND_REDIRECT, "redirect, which we do not follow") \
 	/* UDP and sockets */ \
 	X(UDP_SHORT, "UDP header cut short") \
 	X(UDP_LENGTH, "UDP length field") \

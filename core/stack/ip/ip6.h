@@ -77,6 +77,7 @@ struct ip6_if {
 	struct nd_router routers[ND_MAX_ROUTERS];
 	struct nd_prefix prefixes[ND_MAX_PREFIXES];
 	uint32_t base_reachable_ms;
+	bool up;
 	bool adding;            /* the address being added is autoconfigured */
 	uint16_t ra_mtu;        /* router's MTU option; 0: none */
 	bool disabled;          /* the link-local address is a duplicate (RFC 4862 5.4.5) */
@@ -85,9 +86,10 @@ struct ip6_if {
 struct ip6_state {
 	struct ip_reass *reass;
 	struct ip_limit limit;
+	uint64_t own[16];       /* bits of the last ten bits of addresses that may be ours; only ever set */
 	uint64_t id_seed;       /* per instance: instances share the secrets, not the identifications */
 	uint64_t id_count;
-	uint64_t dad_conflicts;
+	uint64_t dad_conflicts; /* other stations that use an address of ours */
 	uint64_t routers_refused, prefixes_refused; /* table full */
 	struct ip6_if ifs[STACK_MAX_IFS + 1]; /* by interface index */
 };
@@ -124,6 +126,21 @@ void ip6_addr_stop(struct stack *s, struct netif_addr6 *a);
 void ip6_drop(struct stack *s, struct ip6_pkt *p, enum stack_drop r);
 struct ip6_if *ip6_if(struct stack *s, const struct netif *nif);
 
+static inline unsigned int
+ip6_own_bit(const union ip_addr *a)
+{
+	return (a->v6[14] << 8 | a->v6[15]) & 1023;
+}
+
+/* May a be one of ours? false is certain, true asks for stack_owns6 or netif_find6. */
+static inline bool
+ip6_may_own(const struct ip6_state *st, const union ip_addr *a)
+{
+	unsigned int i = ip6_own_bit(a);
+
+	return (st->own[i / 64] >> (i % 64) & 1) != 0;
+}
+
 /* ---- ip6_ext.c ----------------------------------------------------------------------------------- */
 
 /*
@@ -136,6 +153,8 @@ bool ip6_ext_walk(struct stack *s, struct ip6_pkt *p);
  * *off name it. *frag_off is the fragment offset seen (0: none, or a first fragment). false: it is not there.
  */
 bool ip6_find_l4(const uint8_t *p, uint32_t n, uint8_t *proto, uint32_t *off, uint32_t *frag_off);
+/* Is the upper layer's whole header within the n bytes of a first fragment (RFC 7112)? */
+bool ip6_chain_whole(const uint8_t *p, uint32_t n);
 
 /* ---- ip6_reass.c --------------------------------------------------------------------------------- */
 
@@ -222,7 +241,7 @@ void nd_advertise(struct stack *s, const struct netif_addr6 *a, const union ip_a
 /* Probe of DAD: a solicitation for target from the unspecified address. */
 void nd_probe(struct stack *s, struct netif *nif, const union ip_addr *target);
 
-/* ---- slaac.c ------------------------------------------------------------------------------------- */
+/* ---- slaac.c, slaac_ra.c --------------------------------------------------------------------------- */
 
 /* A checked router advertisement (p, n as in nd_input). */
 void slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, const struct nd_opts *o);
@@ -230,6 +249,11 @@ void slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_
 void slaac_conflict(struct stack *s, struct netif_addr6 *a);
 /* The router stopped being one (RFC 4861 7.2.5). */
 void slaac_router_gone(struct stack *s, struct netif *nif, const union ip_addr *router);
+/* Forgets all that routers said on nif: routes, prefixes, addresses. */
+void slaac_forget(struct stack *s, struct netif *nif);
+/* Sets a usable address's state and timer after its lifetimes. */
+void slaac_lifetimes(struct stack *s, struct netif_addr6 *a);
+void slaac_timer(struct timer *t, void *arg, uint64_t now_ns);
 void slaac_eui64(const uint8_t mac[ETH_ALEN], union ip_addr *a); /* fills the low 64 bits */
 
 /* ---- mld.c --------------------------------------------------------------------------------------- */
