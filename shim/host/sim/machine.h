@@ -208,6 +208,9 @@ void sim_port_inject(struct sim_port *p, enum sim_inject op, int err, unsigned i
 /* The rx and tx queue changes hands: the next poller is its owner, whoever it is. */
 void sim_port_queue_release(struct sim_port *p, uint16_t queue);
 
+/* Stops every port, as the power switch does; frees what waits in their queues. */
+void sim_machine_ports_stop(struct sim_machine *m);
+
 /* Role violations of the machine: device calls that a role forbids, two owners of one queue. */
 uint64_t sim_machine_role_violations(const struct sim_machine *m);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Zones and rings of a machine. A ring is the real rte_ring code in memory of its own. */
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <rte_ring.h>
 #include <stdlib.h>
 #include <string.h>

@@ -93,6 +93,15 @@ sim_port_release(struct sim_port *p)
 	free(p);
 }
 
+void
+sim_machine_ports_stop(struct sim_machine *m)
+{
+	for (unsigned int i = 0; i < m->nb_ports; i++) {
+		m->port[i]->started = false;
+		queues_release(m->port[i]);
+	}
+}
+
 unsigned int
 sim_port_queued(const struct sim_port *p)
 {

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes of the world: life, waiting, clocks, preemption; and what their machines ask of the world. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "priv.h"
+
+static void
+on_wake(void *arg, uint64_t now_ns)
+{
+	struct sim_proc *p = arg;
+
+	(void)now_ns;
+	p->wake = NULL;
+	if (p->paused)
+		p->wake_lost = true;
+	else if (p->state == SIM_PROC_WAITING) {
+		struct sim_world *w = p->host->world;
+
+		w->steps++;
+		p->state = SIM_PROC_RUNNING;
+		p->interruptible = false;
+		sim_trace(w, SIM_EV_STEP, p->id, NULL, 0);
+		sim_trace_text(w, SIM_EV_STEP, p->conf.name, "");
+		w->current = p;
+		if (w->on_switch != NULL)
+			w->on_switch(w->on_switch_ctx, p);
+		fiber_resume(p->fiber);
+		w->current = NULL;
+		if (p->killed || fiber_done(p->fiber))
+			sim_proc_kill(p);
+	}
+}
+
+void
+sim_proc_wake(struct sim_proc *p, uint64_t at_ns)
+{
+	struct sim_world *w = p->host->world;
+
+	if (p->wake != NULL) {
+		if (p->wake->at_ns <= at_ns)
+			return;
+		sim_queue_cancel(&w->queue, p->wake);
+	}
+	p->wake = sim_queue_add(&w->queue, at_ns, on_wake, NULL, p);
+	if (p->wake == NULL)
+		sim_fail(w, "out of memory");
+}
+
+/* Ends the step of the running process; it goes on at at_ns, or earlier when a frame may wake it. */
+static void
+park(struct sim_proc *p, uint64_t at_ns, bool interruptible)
+{
+	p->state = SIM_PROC_WAITING;
+	p->interruptible = interruptible;
+	sim_proc_wake(p, at_ns);
+	fiber_yield(p->fiber);
+}
+
+static void
+main_of(void *arg)
+{
+	struct sim_proc *p = arg;
+
+	p->conf.main(p, p->conf.arg);
+}
+
+static int
+begin(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+	struct sim_door_conf dc = {
+		.role = p->conf.role,
+		.id = ++w->next_door,
+		.pid = ++w->next_pid,
+		.proc_id = p->conf.proc_id,
+		.start_time = w->now_ns + 1,
+		.skew_ns = p->conf.skew_ns,
+		.drift_ppm = p->conf.drift_ppm,
+		.owner = p,
+	};
+	struct prng r;
+
+	prng_init(&r, w->o.seed, (uint64_t)dc.id << 8 | 3);
+	dc.seed = prng_next(&r);
+	p->door = sim_door_open(p->host->machine, &dc);
+	if (p->door == NULL)
+		return -ENOMEM;
+	p->fiber = fiber_create(p->conf.stack, main_of, p);
+	if (p->fiber == NULL) {
+		sim_door_close(p->door, true);
+		p->door = NULL;
+		return -ENOMEM;
+	}
+	p->state = SIM_PROC_WAITING;
+	p->paused = p->interruptible = p->killed = p->wake_lost = false;
+	p->kill_at_point = 0;
+	sim_trace(w, SIM_EV_START, p->id, p->conf.name, strlen(p->conf.name));
+	sim_trace_text(w, SIM_EV_START, p->conf.name, "on %s, pid %u", p->host->machine->name, dc.pid);
+	sim_proc_wake(p, w->now_ns);
+	return 0;
+}
+
+struct sim_proc *
+sim_proc_start(struct sim_host *h, const struct sim_proc_conf *c)
+{
+	struct sim_proc *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->host = h;
+	p->conf = *c;
+	p->id = ++h->world->next_proc;
+	if (begin(p) != 0) {
+		free(p);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&h->world->procs, p, link);
+	return p;
+}
+
+void
+sim_proc_pause(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+
+	if (p->state == SIM_PROC_DEAD || p->paused)
+		return;
+	p->paused = true;
+	sim_trace(w, SIM_EV_PAUSE, p->id, NULL, 0);
+	sim_trace_text(w, SIM_EV_PAUSE, p->conf.name, "");
+}
+
+void
+sim_proc_resume(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+
+	if (p->state == SIM_PROC_DEAD || !p->paused)
+		return;
+	p->paused = false;
+	sim_trace(w, SIM_EV_RESUME, p->id, NULL, 0);
+	sim_trace_text(w, SIM_EV_RESUME, p->conf.name, "");
+	if (p->wake_lost)
+		sim_proc_wake(p, w->now_ns);
+	p->wake_lost = false;
+}
+
+/* Also the end of a process whose main returned, with nothing lost. */
+void
+sim_proc_kill(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+	bool ended;
+
+	if (p->state == SIM_PROC_DEAD)
+		return;
+	if (w->current == p) {
+		p->killed = true;
+		fiber_yield(p->fiber); /* on_wake calls again, from outside */
+		return;
+	}
+	ended = fiber_done(p->fiber);
+	sim_trace(w, ended ? SIM_EV_EXIT : SIM_EV_KILL, p->id, NULL, 0);
+	sim_trace_text(w, ended ? SIM_EV_EXIT : SIM_EV_KILL, p->conf.name, "");
+	p->state = SIM_PROC_DEAD;
+	if (p->wake != NULL)
+		sim_queue_cancel(&w->queue, p->wake);
+	p->wake = NULL;
+	sim_door_close(p->door, !ended);
+	p->door = NULL;
+	fiber_destroy(p->fiber);
+	p->fiber = NULL;
+}
+
+void
+sim_proc_kill_at_point(struct sim_proc *p, uint64_t n)
+{
+	p->kill_at_point = p->points + n;
+}
+
+int
+sim_proc_restart(struct sim_proc *p)
+{
+	return p->state != SIM_PROC_DEAD ? -EBUSY : begin(p);
+}
+
+bool
+sim_proc_alive(const struct sim_proc *p)
+{
+	return p->state != SIM_PROC_DEAD;
+}
+
+uint64_t
+sim_proc_points(const struct sim_proc *p)
+{
+	return p->points;
+}
+
+struct shim *
+sim_proc_shim(struct sim_proc *p)
+{
+	return &p->door->shim;
+}
+
+struct sim_door *
+sim_proc_door(struct sim_proc *p)
+{
+	return p->door;
+}
+
+struct sim_world *
+sim_proc_world(struct sim_proc *p)
+{
+	return p->host->world;
+}
+
+struct sim_host *
+sim_proc_host(struct sim_proc *p)
+{
+	return p->host;
+}
+
+bool
+sim_stopping(const struct sim_proc *p)
+{
+	return p->host->world->stopping;
+}
+
+static uint64_t
+later(const struct sim_proc *p, uint64_t ns)
+{
+	struct sim_world *w = p->host->world;
+	uint64_t d = sim_door_to_world_ns(p->door, ns);
+
+	return w->now_ns + (d > w->o.step_cost_ns ? d : w->o.step_cost_ns);
+}
+
+void
+sim_wait(struct sim_proc *p, uint64_t ns)
+{
+	park(p, later(p, ns), true);
+}
+
+void
+sim_yield(struct sim_proc *p)
+{
+	park(p, later(p, 0), false);
+}
+
+void
+sim_program(struct sim_world *w, const char *name, const struct sim_proc_conf *conf)
+{
+	struct sim_program_entry *e = calloc(1, sizeof(*e));
+
+	if (e == NULL) {
+		sim_fail(w, "out of memory");
+		return;
+	}
+	e->name = name;
+	e->conf = *conf;
+	TAILQ_INSERT_TAIL(&w->programs, e, link);
+}
+
+void
+sim_procs_release(struct sim_world *w)
+{
+	struct sim_proc *p;
+
+	w->current = NULL;
+	while ((p = TAILQ_FIRST(&w->procs)) != NULL) {
+		sim_proc_kill(p);
+		TAILQ_REMOVE(&w->procs, p, link);
+		free(p);
+	}
+}
+
+/* ---- what a machine asks ---- */
+
+static struct sim_world *
+world_of(void *ctx)
+{
+	return ((struct sim_host *)ctx)->world;
+}
+
+static uint64_t
+env_now(void *ctx)
+{
+	return world_of(ctx)->now_ns;
+}
+
+static void
+env_sleep(void *ctx, struct sim_door *d, uint64_t ns)
+{
+	struct sim_proc *p = d->owner;
+
+	if (world_of(ctx)->current == p && p != NULL)
+		park(p, later(p, ns), false);
+}
+
+static void
+env_point(void *ctx, struct sim_door *d, const struct sim_access *a)
+{
+	struct sim_world *w = world_of(ctx);
+	struct sim_proc *p = d->owner;
+	uint64_t ns = 0;
+
+	if (p == NULL || w->current != p)
+		return; /* the scenario itself uses the door */
+	p->points++;
+	if (p->points == p->kill_at_point) {
+		sim_proc_kill(p);
+		return;
+	}
+	if (w->preempt != NULL) {
+		if (!w->preempt(w->preempt_ctx, p, a))
+			return;
+	} else {
+		if (!prng_chance(&w->sched_rng, w->o.preempt_ppm))
+			return;
+		ns = prng_below(&w->sched_rng, w->o.preempt_ns + 1);
+	}
+	sim_trace(w, SIM_EV_PREEMPT, p->id, &a->kind, sizeof(a->kind));
+	sim_trace_text(w, SIM_EV_PREEMPT, p->conf.name, "at access %" PRIu64 " for %" PRIu64 " ns", p->points, ns);
+	park(p, w->now_ns + ns, false);
+}
+
+static void
+env_ready(void *ctx, struct sim_port *port, uint16_t queue)
+{
+	struct sim_world *w = world_of(ctx);
+	struct sim_door *d;
+
+	LIST_FOREACH(d, &port->machine->doors, link) {
+		struct sim_proc *p = d->owner;
+
+		if (d->id == port->rxq[queue].poller && p != NULL && p->state == SIM_PROC_WAITING &&
+			p->interruptible)
+			sim_proc_wake(p, w->now_ns);
+	}
+}
+
+static void
+env_log(void *ctx, struct sim_door *d, int level, const char *line)
+{
+	struct sim_proc *p = d->owner;
+
+	sim_trace(world_of(ctx), SIM_EV_LOG, p->id, line, strlen(line));
+	sim_trace_text(world_of(ctx), SIM_EV_LOG, p->conf.name, "%d %s", level, line);
+}
+
+static void
+env_fail(void *ctx, const struct sim_door *d, const char *text)
+{
+	const struct sim_proc *p = d != NULL ? d->owner : NULL;
+
+	sim_fail(world_of(ctx), "%s: %s", p != NULL ? p->conf.name : ((struct sim_host *)ctx)->machine->name, text);
+}
+
+static int
+env_alive(void *ctx, const struct shim_proc *who)
+{
+	struct sim_proc *p;
+
+	TAILQ_FOREACH(p, &world_of(ctx)->procs, link)
+		if (p->door != NULL && p->door->shim.self.pid == who->pid)
+			return p->door->shim.self.start_time == who->start_time;
+	return 0;
+}
+
+static int
+env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_proc *out)
+{
+	struct sim_world *w = world_of(ctx);
+	struct sim_program_entry *e;
+
+	(void)d;
+	TAILQ_FOREACH(e, &w->programs, link)
+		if (argv[0] != NULL && strcmp(e->name, argv[0]) == 0) {
+			struct sim_proc *p = sim_proc_start(ctx, &e->conf);
+
+			if (p == NULL)
+				return -ENOMEM;
+			*out = p->door->shim.self;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+void
+sim_env_init(struct sim_host *h)
+{
+	h->env = (struct sim_env){
+		.ctx = h,
+		.now_ns = env_now,
+		.sleep = env_sleep,
+		.point = env_point,
+		.frame = sim_port_frame,
+		.ready = env_ready,
+		.log = env_log,
+		.fail = env_fail,
+		.alive = env_alive,
+		.spawn = env_spawn,
+	};
+}
