@@ -23,7 +23,7 @@ on_wake(void *arg, uint64_t now_ns)
 		p->state = SIM_PROC_RUNNING;
 		p->interruptible = false;
 		sim_trace(w, SIM_EV_STEP, p->id, NULL, 0);
-		sim_trace_text(w, SIM_EV_STEP, p->conf.name, "");
+		sim_trace_text(w, SIM_EV_STEP, p->conf.name, "pid %u", p->door->shim.self.pid);
 		w->current = p;
 		if (w->on_switch != NULL)
 			w->on_switch(w->on_switch_ctx, p);
@@ -130,7 +130,7 @@ sim_proc_pause(struct sim_proc *p)
 		return;
 	p->paused = true;
 	sim_trace(w, SIM_EV_PAUSE, p->id, NULL, 0);
-	sim_trace_text(w, SIM_EV_PAUSE, p->conf.name, "");
+	sim_trace_text(w, SIM_EV_PAUSE, p->conf.name, "pid %u", p->door->shim.self.pid);
 }
 
 void
@@ -142,7 +142,7 @@ sim_proc_resume(struct sim_proc *p)
 		return;
 	p->paused = false;
 	sim_trace(w, SIM_EV_RESUME, p->id, NULL, 0);
-	sim_trace_text(w, SIM_EV_RESUME, p->conf.name, "");
+	sim_trace_text(w, SIM_EV_RESUME, p->conf.name, "pid %u", p->door->shim.self.pid);
 	if (p->wake_lost)
 		sim_proc_wake(p, w->now_ns);
 	p->wake_lost = false;
@@ -164,7 +164,7 @@ sim_proc_kill(struct sim_proc *p)
 	}
 	ended = fiber_done(p->fiber);
 	sim_trace(w, ended ? SIM_EV_EXIT : SIM_EV_KILL, p->id, NULL, 0);
-	sim_trace_text(w, ended ? SIM_EV_EXIT : SIM_EV_KILL, p->conf.name, "");
+	sim_trace_text(w, ended ? SIM_EV_EXIT : SIM_EV_KILL, p->conf.name, "pid %u", p->door->shim.self.pid);
 	p->state = SIM_PROC_DEAD;
 	if (p->wake != NULL)
 		sim_queue_cancel(&w->queue, p->wake);

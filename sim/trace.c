@@ -40,13 +40,10 @@ sim_trace_text(struct sim_world *w, enum sim_kind kind, const char *who, const c
 
 	if (w->trace == NULL)
 		return;
-	fprintf(w->trace, "%" PRIu64 ".%09" PRIu64 " %s %s", w->now_ns / 1000000000u, w->now_ns % 1000000000u,
+	fprintf(w->trace, "%" PRIu64 ".%09" PRIu64 " %s %s ", w->now_ns / 1000000000u, w->now_ns % 1000000000u,
 		kind_names[kind], who);
 	va_start(ap, fmt);
-	if (fmt[0] != '\0') {
-		fputc(' ', w->trace);
-		vfprintf(w->trace, fmt, ap);
-	}
+	vfprintf(w->trace, fmt, ap);
 	va_end(ap);
 	fputc('\n', w->trace);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../buf.h"
+#include "../../sys.h"
 #include "../common.h"
 #include "machine.h"
 
@@ -291,7 +292,7 @@ sim_pool_create(struct shim *s, const char *name, unsigned int n, uint16_t data_
 {
 	struct sim_machine *m = sim_door(s)->machine;
 	struct shim_pool *p;
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 
 	if (rc != 0)
 		return rc;
@@ -314,7 +315,7 @@ sim_pool_create(struct shim *s, const char *name, unsigned int n, uint16_t data_
 int
 sim_pool_lookup(struct shim *s, const char *name, struct shim_pool **out)
 {
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 	struct shim_pool *p = rc == 0 ? pool_find(sim_door(s)->machine, name) : NULL;
 
 	if (p == NULL)

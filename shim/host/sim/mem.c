@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../sys.h"
 #include "../common.h"
 #include "machine.h"
 
@@ -55,7 +56,7 @@ sim_zone_reserve(struct shim *s, const char *name, size_t size, void **addr)
 {
 	struct sim_machine *m = sim_door(s)->machine;
 	struct sim_zone *z;
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 
 	if (rc != 0)
 		return rc;
@@ -81,7 +82,7 @@ sim_zone_reserve(struct shim *s, const char *name, size_t size, void **addr)
 int
 sim_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size)
 {
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 	struct sim_zone *z = rc == 0 ? zone_find(sim_door(s)->machine, name) : NULL;
 
 	if (z == NULL)
@@ -103,7 +104,7 @@ zone_release(struct sim_zone *z)
 int
 sim_zone_free(struct shim *s, const char *name)
 {
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 	struct sim_zone *z = rc == 0 ? zone_find(sim_door(s)->machine, name) : NULL;
 
 	if (z == NULL)
@@ -129,7 +130,7 @@ sim_ring_create(struct shim *s, const char *name, unsigned int count, unsigned i
 {
 	struct sim_machine *m = sim_door(s)->machine;
 	struct sim_ring *h;
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 
 	if (rc == 0)
 		rc = host_ring_check(count, flags);
@@ -154,7 +155,7 @@ sim_ring_create(struct shim *s, const char *name, unsigned int count, unsigned i
 int
 sim_ring_lookup(struct shim *s, const char *name, struct rte_ring **out)
 {
-	int rc = host_name_check(name);
+	int rc = sys_name_check(name);
 	struct sim_ring *h = rc == 0 ? ring_find(sim_door(s)->machine, name) : NULL;
 
 	if (h == NULL)
