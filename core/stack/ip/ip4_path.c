@@ -198,11 +198,11 @@ ip4_addr_changed(struct stack *s, struct netif *nif, const struct netif_addr4 *a
 		/* A /32 has no neighbours; an equal prefix is routed already. */
 		if (a->prefix_len < 32)
 			rc = route_insert(s, &r);
-		if (rc == -EEXIST)
-			rc = 0;
+		if (rc != 0 && rc != -EEXIST)
+			return rc;
 		route_touch(s);
 		arp_announce(s, nif, a->addr);
-		return rc;
+		return 0;
 	}
 	if (a->prefix_len < 32) {
 		route_remove(s, ADDR_INET, &r.dst, a->prefix_len, ROUTE_CONNECTED);

@@ -167,7 +167,7 @@ ip_prepend(struct stack *s, struct rte_mbuf *m, uint16_t n)
 	struct rte_mbuf *h;
 
 	/* The link header follows: it wants its room too, or it would need one more buffer. */
-	if (likely(is_ours(m) && shim_buf_headroom(m) >= n)) {
+	if (likely(is_ours(m) && shim_buf_headroom(m) >= n + ETH_HLEN + 4)) {
 		shim_buf_prepend(m, n);
 		return m;
 	}
