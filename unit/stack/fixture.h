@@ -9,6 +9,7 @@
 #ifndef NONIC_UNIT_STACK_FIXTURE_H
 #define NONIC_UNIT_STACK_FIXTURE_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

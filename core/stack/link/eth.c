@@ -52,15 +52,22 @@ untag(struct netif *port, const struct rte_mbuf *m, const uint8_t *p, uint16_t *
 	return nif;
 }
 
-/* Bytes of the link header that a frame is expected to have; drivers put them in the first segment. */
-static bool
-header_contiguous(struct stack *s, struct rte_mbuf *m)
+/*
+ * Makes the link header contiguous, as drivers deliver it anyway. NULL: dropped; *m is the frame, perhaps in
+ * another buffer.
+ */
+static const uint8_t *
+link_header(struct stack *s, struct netif *port, struct rte_mbuf **m)
 {
-	const uint32_t want = ETH_HLEN + VLAN_LEN;
+	const uint32_t want = ETH_HLEN + VLAN_LEN, len = shim_buf_len(*m);
 
-	if (shim_buf_seg_len(m) >= want || m->nb_segs == 1)
-		return shim_buf_seg_len(m) >= ETH_HLEN;
-	return shim_buf_linearize(s->shim, m) == 0 && shim_buf_seg_len(m) >= ETH_HLEN;
+	if (len < ETH_HLEN) {
+		stack_drop(s, port, STACK_DROP_ETH_SHORT, *m);
+		return NULL;
+	}
+	if (shim_buf_seg_len(*m) < want && (*m)->nb_segs > 1)
+		*m = ip_pullup(s, *m, len < want ? len : want, false);
+	return *m != NULL ? shim_buf_data(*m) : NULL;
 }
 
 void
@@ -77,11 +84,9 @@ eth_input(struct stack *s, struct netif *port, struct rte_mbuf *m)
 		stack_drop(s, port, STACK_DROP_IF_DOWN, m);
 		return;
 	}
-	if (!header_contiguous(s, m)) {
-		stack_drop(s, port, STACK_DROP_ETH_SHORT, m);
+	p = link_header(s, port, &m);
+	if (p == NULL)
 		return;
-	}
-	p = shim_buf_data(m);
 	type = get_be16(p + 12);
 	if (type == ETHERTYPE_VLAN || (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)) {
 		nif = untag(port, m, p, &hlen, &type, &why);
