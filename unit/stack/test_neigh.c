@@ -366,9 +366,9 @@ ipv6_retransmits_as_the_interface_says(void **state)
 	f->nif->retrans_ms = 0; /* unspecified: 1 s */
 	fx_advance(f, 210 * FX_MS);
 	assert_int_equal(fx_tx_count(f), 3);
-	fx_advance(f, 990 * FX_MS);
+	fx_advance(f, 960 * FX_MS);
 	assert_int_equal(n->state, NEIGH_INCOMPLETE);
-	fx_advance(f, 20 * FX_MS);
+	fx_advance(f, 50 * FX_MS);
 	assert_int_equal(n->state, NEIGH_FREE);
 }
 

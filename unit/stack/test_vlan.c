@@ -76,6 +76,7 @@ inject_stripped(const uint8_t *b, uint32_t n, uint16_t tci)
 static void
 tag_in_the_frame_finds_the_interface(void **state)
 {
+	uint64_t sent = st.v9->stats.tx_packets;
 	struct fx_pkt p;
 	uint8_t b[64];
 
@@ -90,7 +91,7 @@ tag_in_the_frame_finds_the_interface(void **state)
 	assert_int_equal(st.v7->stats.rx_packets, 1);
 	assert_int_equal(st.v9->stats.rx_packets, 1);
 	assert_int_equal(st.f->nif->stats.rx_packets, 2);
-	assert_int_equal(st.v9->stats.tx_packets, 2); /* announcement and answer */
+	assert_int_equal(st.v9->stats.tx_packets, sent + 1);
 	fx_inject(st.f, b, request(b, "10.7.0.1", 9, 0)); /* an address of another VLAN */
 	fx_expect_none(st.f);
 }
