@@ -119,7 +119,7 @@ check_ports(struct config_ctx *c)
 			continue;
 		check_port_lcores(c, p);
 		config_section_text(SECT_PORT, p, section, sizeof(section));
-		if (!config_port_listed(cfg, p) && !config_bad(c, SECT_DPDK, 0, "port_list"))
+		if (cfg->nb_ports && !config_port_listed(cfg, p))
 			config_msg(c, false, config_section_line(c, SECT_PORT, p), section, NULL, NULL,
 				"not in [dpdk] port_list, ignored; accepted: sections of listed ports");
 		for (i = 0; i < cfg->port[p].nb_slaves; i++)
