@@ -13,6 +13,7 @@
  */
 struct dpdk_shared {
 	uint32_t started[SHIM_MAX_PORTS];
+	uint16_t nb_rx_queues[SHIM_MAX_PORTS], nb_tx_queues[SHIM_MAX_PORTS];
 	uint64_t rx_enabled[SHIM_MAX_PORTS], tx_enabled[SHIM_MAX_PORTS];
 };
 

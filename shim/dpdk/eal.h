@@ -9,7 +9,7 @@
  * Starts the EAL with argv (argv[0] is the program; argv is permuted as rte_eal_init does) and makes
  * this process's first door. Once a process. --proc-type of the arguments must fit the role: the
  * primary role needs a primary EAL (-EPERM). -EALREADY, -EINVAL, -ENOMEM, or what rte_eal_init said.
- * A test without hugepages or root gives "--no-huge --in-memory --no-pci".
+ * A test without hugepages or root gives "--no-huge --no-shconf --no-pci -m 64".
  */
 int shim_dpdk_open(int argc, char **argv, enum shim_role role, unsigned int proc_id,
 	struct shim **out);

@@ -69,11 +69,12 @@ dpdk_port_info(struct shim *s, uint16_t port, struct shim_port_info *info)
 	info->max_rx_pktlen = di.max_rx_pktlen;
 	info->max_rx_queues = RTE_MIN(di.max_rx_queues, SHIM_MAX_QUEUES);
 	info->max_tx_queues = RTE_MIN(di.max_tx_queues, SHIM_MAX_QUEUES);
-	info->nb_rx_queues = di.nb_rx_queues;
-	info->nb_tx_queues = di.nb_tx_queues;
 	info->rx_offloads = di.rx_offload_capa & RX_OFFLOADS;
 	info->tx_offloads = di.tx_offload_capa & TX_OFFLOADS;
 	if (port < SHIM_MAX_PORTS) {
+		/* Not di.nb_x_queues: some drivers say there what they could have before they are asked. */
+		info->nb_rx_queues = s->shared->nb_rx_queues[port];
+		info->nb_tx_queues = s->shared->nb_tx_queues[port];
 		info->rx_enabled = s->shared->rx_enabled[port];
 		info->tx_enabled = s->shared->tx_enabled[port];
 	}
@@ -88,7 +89,8 @@ static int
 conf_check(const struct shim_port_conf *c, const struct rte_eth_dev_info *di)
 {
 	if (c->pool == NULL || c->nb_rx_queues == 0 || c->nb_tx_queues == 0 ||
-	    c->nb_rx_queues > di->max_rx_queues || c->nb_tx_queues > di->max_tx_queues ||
+	    c->nb_rx_queues > RTE_MIN(di->max_rx_queues, SHIM_MAX_QUEUES) ||
+	    c->nb_tx_queues > RTE_MIN(di->max_tx_queues, SHIM_MAX_QUEUES) ||
 	    c->mtu < di->min_mtu || c->mtu > di->max_mtu ||
 	    (c->rx_offloads & ~di->rx_offload_capa) != 0 ||
 	    (c->tx_offloads & ~di->tx_offload_capa) != 0)
@@ -156,6 +158,8 @@ dpdk_port_configure(struct shim *s, uint16_t port, const struct shim_port_conf *
 	if (rc == 0)
 		rc = setup_queues(port, c, &di);
 	if (rc == 0 && port < SHIM_MAX_PORTS) {
+		s->shared->nb_rx_queues[port] = c->nb_rx_queues;
+		s->shared->nb_tx_queues[port] = c->nb_tx_queues;
 		s->shared->rx_enabled[port] = c->rx_offloads;
 		s->shared->tx_enabled[port] = c->tx_offloads;
 	}
