@@ -39,7 +39,7 @@ sock_socket(struct stack *s, int domain, int type, int protocol)
 	so->pcb.so = so;
 	so->pcb.domain = so->pcb.family = domain == AF_INET ? ADDR_INET : ADDR_INET6;
 	list_init(&so->pcb.on_port);
-	so->rcvbuf = SOCK_RCVBUF_DEFAULT;
+	so->rcvbuf = s->sockets->rcvbuf;
 	so->sndbuf = SOCK_SNDBUF_DEFAULT;
 	so->mtu_discover = IP_PMTUDISC_WANT;
 	so->rcvlowat = 1;

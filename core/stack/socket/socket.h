@@ -43,6 +43,14 @@ void sock_if_hook_set(struct stack *s, const struct sock_if_hook *h);
 typedef int sock_lddr_fn(uint16_t family, void *dst, uint16_t dst_port, void *src);
 void sock_lddr_set(struct stack *s, sock_lddr_fn *fn);
 
+/*
+ * FreeBSD's sysctl: by number ({0, 3} with a name in newp gives a node's numbers), or setting by name. int values.
+ * -ENOENT, -EINVAL, -EPERM (read only), -ENOMEM (oldp too small), -EFAULT, -ENAMETOOLONG.
+ */
+int sock_sysctl(struct stack *s, const int *name, unsigned int namelen, void *oldp, size_t *oldlenp,
+	const void *newp, size_t newlen);
+int sock_sysctl_set(struct stack *s, const char *name, long v);
+
 /* 0, -ENOMEM. */
 int socket_table_init(struct stack *s);
 void socket_table_release(struct stack *s); /* closes everything */

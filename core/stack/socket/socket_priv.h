@@ -23,6 +23,7 @@ struct socket_table {
 	uint32_t size, max;   /* allocated, allowed */
 	uint32_t free_from;   /* no free number is below it */
 	uint32_t base;        /* fd_reserve */
+	uint32_t rcvbuf;      /* of new sockets */
 	struct sock_if_hook if_hook;
 	sock_lddr_fn *lddr;
 };

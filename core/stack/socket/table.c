@@ -19,6 +19,7 @@ socket_table_init(struct stack *s)
 	t->max = s->cfg.max_sockets != 0 ? s->cfg.max_sockets : SOCK_MAX_FDS;
 	if (t->max > (uint32_t)INT32_MAX - t->base)
 		t->max = (uint32_t)INT32_MAX - t->base;
+	t->rcvbuf = SOCK_RCVBUF_DEFAULT;
 	s->sockets = t;
 	return 0;
 }

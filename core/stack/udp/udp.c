@@ -41,7 +41,7 @@ udp_state_release(struct stack *s)
 int
 udp_port_range_set(struct stack *s, uint16_t first, uint16_t last)
 {
-	if (first == 0 || first > last)
+	if (first == 0 || last == 0)
 		return -EINVAL;
 	s->udp->first = first;
 	s->udp->last = last;
@@ -145,7 +145,8 @@ port_draw(struct stack *s, const struct udp_pcb *p, const union ip_addr *remote,
 	uint16_t *port_be)
 {
 	struct udp_state *u = s->udp;
-	uint32_t i, n = (uint32_t)u->last - u->first + 1;
+	uint16_t low = u->first < u->last ? u->first : u->last, high = u->first ^ u->last ^ low;
+	uint32_t i, n = (uint32_t)high - low + 1;
 	struct {
 		union ip_addr l, r;
 		uint64_t rport, count;
@@ -153,7 +154,7 @@ port_draw(struct stack *s, const struct udp_pcb *p, const union ip_addr *remote,
 	uint32_t start = (uint32_t)((siphash(&u->port_key, &k, sizeof(k)) >> 32) * n >> 32);
 
 	for (i = 0; i < n; i++) {
-		uint16_t port = be16((uint16_t)(u->first + (start + i) % n));
+		uint16_t port = be16((uint16_t)(low + (start + i) % n));
 
 		if (port_usable(s, p, port, false)) {
 			*port_be = port;

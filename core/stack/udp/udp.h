@@ -93,7 +93,7 @@ int udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o
 /* The path MTU to the connected peer, or -ENOTCONN, -EHOSTUNREACH. */
 int udp_path_mtu(struct stack *s, struct udp_pcb *p);
 
-/* Ephemeral ports, host order, 1 <= first <= last. -EINVAL. */
+/* Ephemeral ports, host order, in either order as on FreeBSD (set one by one, they may cross). -EINVAL: 0. */
 int udp_port_range_set(struct stack *s, uint16_t first, uint16_t last);
 void udp_port_range_get(const struct stack *s, uint16_t *first, uint16_t *last);
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sockets and descriptors of the ff_* API. */
+#include "api_priv.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(struct linux_sockaddr) == sizeof(struct sockaddr), "cast by applications");
+_Static_assert(offsetof(struct linux_sockaddr, sa_data) == offsetof(struct sockaddr, sa_data), "same layout");
+_Static_assert(AF_INET6_LINUX == AF_INET6, "Linux's number");
+
+/* Runs `call` on the current instance's stack; -1 with ENXIO when there is none. */
+#define ON_STACK(call) \
+	struct stack *st = api_stack(); \
+	return st == NULL ? -1 : api_ret(call)
+#define ON_STACK_SIZE(call) \
+	struct stack *st = api_stack(); \
+	return st == NULL ? -1 : api_ret_size(call)
+
+static const struct sockaddr *
+in_addr_of(const struct linux_sockaddr *a)
+{
+	return (const struct sockaddr *)(const void *)a;
+}
+
+static struct sockaddr *
+out_addr_of(struct linux_sockaddr *a)
+{
+	return (struct sockaddr *)(void *)a;
+}
+
+int
+ff_socket(int domain, int type, int protocol)
+{
+	ON_STACK(sock_socket(st, domain == AF_INET6_FREEBSD ? AF_INET6 : domain, type, protocol));
+}
+
+int
+ff_bind(int s, const struct linux_sockaddr *addr, socklen_t addrlen)
+{
+	ON_STACK(sock_bind(st, s, in_addr_of(addr), addrlen));
+}
+
+int
+ff_connect(int s, const struct linux_sockaddr *name, socklen_t namelen)
+{
+	ON_STACK(sock_connect(st, s, in_addr_of(name), namelen));
+}
+
+int
+ff_listen(int s, int backlog)
+{
+	ON_STACK(sock_listen(st, s, backlog));
+}
+
+int
+ff_accept(int s, struct linux_sockaddr *addr, socklen_t *addrlen)
+{
+	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, 0));
+}
+
+int
+ff_accept4(int s, struct linux_sockaddr *addr, socklen_t *addrlen, int flags)
+{
+	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, flags));
+}
+
+int
+ff_close(int fd)
+{
+	ON_STACK(sock_close(st, fd));
+}
+
+int
+ff_shutdown(int s, int how)
+{
+	ON_STACK(sock_shutdown(st, s, how));
+}
+
+int
+ff_getpeername(int s, struct linux_sockaddr *name, socklen_t *namelen)
+{
+	ON_STACK(sock_getpeername(st, s, out_addr_of(name), namelen));
+}
+
+int
+ff_getsockname(int s, struct linux_sockaddr *name, socklen_t *namelen)
+{
+	ON_STACK(sock_getsockname(st, s, out_addr_of(name), namelen));
+}
+
+int
+ff_setsockopt(int s, int level, int optname, const void *optval, socklen_t optlen)
+{
+	ON_STACK(sock_setsockopt(st, s, level, optname, optval, optlen));
+}
+
+int
+ff_getsockopt(int s, int level, int optname, void *optval, socklen_t *optlen)
+{
+	ON_STACK(sock_getsockopt(st, s, level, optname, optval, optlen));
+}
+
+ssize_t
+ff_recvfrom(int s, void *buf, size_t len, int flags, struct linux_sockaddr *from, socklen_t *fromlen)
+{
+	ON_STACK_SIZE(sock_recvfrom(st, s, buf, len, flags, out_addr_of(from), fromlen));
+}
+
+ssize_t
+ff_recv(int s, void *buf, size_t len, int flags)
+{
+	return ff_recvfrom(s, buf, len, flags, NULL, NULL);
+}
+
+ssize_t
+ff_read(int d, void *buf, size_t nbytes)
+{
+	return ff_recvfrom(d, buf, nbytes, 0, NULL, NULL);
+}
+
+ssize_t
+ff_recvmsg(int s, struct msghdr *msg, int flags)
+{
+	ON_STACK_SIZE(sock_recvmsg(st, s, msg, flags));
+}
+
+ssize_t
+ff_sendto(int s, const void *buf, size_t len, int flags, const struct linux_sockaddr *to, socklen_t tolen)
+{
+	ON_STACK_SIZE(sock_sendto(st, s, buf, len, flags, in_addr_of(to), tolen));
+}
+
+ssize_t
+ff_send(int s, const void *buf, size_t len, int flags)
+{
+	return ff_sendto(s, buf, len, flags, NULL, 0);
+}
+
+ssize_t
+ff_write(int fd, const void *buf, size_t nbytes)
+{
+	return ff_sendto(fd, buf, nbytes, 0, NULL, 0);
+}
+
+ssize_t
+ff_sendmsg(int s, const struct msghdr *msg, int flags)
+{
+	ON_STACK_SIZE(sock_sendmsg(st, s, msg, flags));
+}
+
+/* readv and writev: EINVAL where the message calls say EMSGSIZE. */
+static bool
+vector_msg(const struct iovec *iov, int iovcnt, struct msghdr *msg)
+{
+	if (iovcnt < 0 || iovcnt > SOCK_IOV_MAX) {
+		errno = EINVAL;
+		return false;
+	}
+	*msg = (struct msghdr){ .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)iovcnt };
+	return true;
+}
+
+ssize_t
+ff_readv(int fd, const struct iovec *iov, int iovcnt)
+{
+	struct msghdr msg;
+
+	return vector_msg(iov, iovcnt, &msg) ? ff_recvmsg(fd, &msg, 0) : -1;
+}
+
+ssize_t
+ff_writev(int fd, const struct iovec *iov, int iovcnt)
+{
+	struct msghdr msg;
+
+	return vector_msg(iov, iovcnt, &msg) ? ff_sendmsg(fd, &msg, 0) : -1;
+}
+
+int
+ff_fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = (int)va_arg(ap, long); /* callers pass int or long: the lower half is what counts */
+	va_end(ap);
+	ON_STACK(sock_fcntl(st, fd, cmd, arg));
+}
+
+int
+ff_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	ON_STACK(sock_ioctl(st, fd, request, arg));
+}
+
+int
+ff_dup(int oldfd)
+{
+	ON_STACK(sock_dup(st, oldfd, 0));
+}
+
+int
+ff_dup2(int oldfd, int newfd)
+{
+	ON_STACK(sock_dup2(st, oldfd, newfd));
+}
+
+int
+ff_fdisused(int fd)
+{
+	struct ff_instance *in = ff_instance_current();
+
+	return in != NULL && sock_is_open(in->stack, fd);
+}
+
+int
+ff_getmaxfd(void)
+{
+	ON_STACK(sock_max_fd(st));
+}
