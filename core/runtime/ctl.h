@@ -47,7 +47,7 @@ enum ctl_op {
 	CTL_ROUTE_LIST, /* worker: format, first */
 	CTL_ROUTE_ADD,  /* worker: destination/prefix, gateway or "-", interface or "-" */
 	CTL_ROUTE_DEL,  /* worker: destination/prefix */
-	CTL_IFCONFIG,   /* worker: format, first */
+	CTL_IFCONFIG,   /* worker: format, first, the one interface (optional) */
 	CTL_IF_MTU,     /* worker: interface, mtu: the software view only (MTU-4) */
 	CTL_OP_COUNT,
 };

@@ -30,6 +30,9 @@ layout_mtu_mode(const struct nonic_config *cfg)
 	return cfg->mbuf_mode == MBUF_SCATTER ? MTU_MODE_SCATTER : MTU_MODE_LARGE;
 }
 
+/* The EAL's --file-prefix of this configuration, as config_eal_args gives it ("rte" is the EAL's own default). */
+void layout_file_prefix(const struct nonic_config *cfg, char *buf, size_t n);
+
 /* The ring that carries frames to another worker's queue of a port (packet dispatcher, shared ARP and ND). */
 void layout_ring_name(uint16_t port, unsigned int queue, char name[SHIM_NAME_MAX]);
 

@@ -194,7 +194,9 @@ primary_teardown(struct primary *p)
 		ctl_block_name(CTL_PRIMARY, name);
 		shim_zone_free(s, name);
 	}
-	if (p->pool != NULL)
+	/* a port that was configured keeps buffers of its pool until the door closes it (net_tap does): then the pool
+	 * goes with the door */
+	if (p->pool != NULL && !p->pool_lent)
 		shim_pool_free(s, p->pool);
 	if (p->dir != NULL) {
 		memset(&p->dir->secrets, 0, sizeof(p->dir->secrets));
@@ -235,6 +237,17 @@ worker_look(struct primary *p, unsigned int i, uint64_t now)
 	}
 }
 
+/* Does the process that owns the block, or owned it last, run? A worker inside this process has left with its block. */
+static bool
+worker_runs(struct primary *p, const struct ctl_block *b)
+{
+	struct shim_proc self = shim_self(p->shim), owner = b->owner;
+
+	if (ctl_owner_alive(p->shim, b))
+		return true;
+	return owner.pid != 0 && owner.pid != self.pid && shim_proc_alive(p->shim, &owner) == 1;
+}
+
 /* True when every worker has left, or their time is up. */
 static bool
 workers_gone(struct primary *p, uint64_t now)
@@ -242,7 +255,8 @@ workers_gone(struct primary *p, uint64_t now)
 	bool gone = true;
 
 	for (unsigned int i = 0; i < p->nb_workers; i++) {
-		if (!ctl_owner_alive(p->shim, p->worker[i].block))
+		/* it has left when its process has: until then it may still touch what it shares */
+		if (!worker_runs(p, p->worker[i].block))
 			continue;
 		gone = false;
 		if (now >= p->stop_deadline_ns)

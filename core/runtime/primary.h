@@ -27,7 +27,8 @@ struct primary;
  * or what a port call returned.
  */
 int primary_setup(struct shim *s, const struct nonic_config *cfg, struct primary **out);
-/* Stops the ports and gives everything back. p may be NULL. */
+/* Stops the ports and gives everything back, but for a pool that a port was configured with: a stopped port may hold buffers
+ * of it, so it ends with the door. p may be NULL. */
 void primary_teardown(struct primary *p);
 /* One turn: now, control words (mtu, stop), worker liveness. Returns what it did; 0: idle. */
 unsigned int primary_turn(struct primary *p);

@@ -113,6 +113,7 @@ port_configure(struct primary *p, struct primary_port *pp, const struct shim_por
 	if (pp->nb_queues > 1 && !c.rss)
 		shim_log(p->shim, SHIM_LOG_WARNING, "port %u (%s) has no RSS: everything arrives at queue 0 and only a "
 			"packet dispatcher reaches the other %u workers", pp->port, info->driver, pp->nb_queues - 1);
+	p->pool_lent = true;
 	rc = shim_port_configure(p->shim, pp->port, &c);
 	if (rc < 0) {
 		shim_log(p->shim, SHIM_LOG_ERR, "port %u (%s): %u queues, MTU %u: refused: %s", pp->port, info->driver,

@@ -31,6 +31,7 @@ struct primary {
 	struct shim *shim;
 	const struct nonic_config *cfg;
 	struct shim_pool *pool;
+	bool pool_lent;          /* a port has been configured with it */
 	struct ctl_dir *dir;
 	struct ctl_block *block;
 	unsigned int first_proc, nb_workers, nb_ports;

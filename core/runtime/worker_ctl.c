@@ -225,14 +225,14 @@ if_text(struct page *p, const struct netif *nif)
 }
 
 static void
-list_ifs(struct worker *w, struct page *p)
+list_ifs(struct worker *w, struct page *p, const char *only)
 {
 	const struct netif *nif;
 
 	for (unsigned int i = 1; (nif = stack_if_by_index(w->stack, i)) != NULL && p->next == 0; i++) {
 		size_t mark = p->t.len;
 
-		if (!page_wants(p))
+		if ((only != NULL && strcmp(only, nif->cfg.name) != 0) || !page_wants(p))
 			continue;
 		if (p->json)
 			if_json(p, nif);
@@ -357,6 +357,9 @@ if_mtu(struct worker *w, const struct ctl_request *r, struct text *t)
 	}
 	if (rc == 0)
 		rc = stack_if_mtu_set(w->stack, nif, mtu);
+	/* a VLAN interface sends through its parent, so it follows */
+	for (struct netif *v = nif->vlans; rc == 0 && v != NULL; v = v->vlan_next)
+		rc = stack_if_mtu_set(w->stack, v, mtu);
 	if (rc < 0)
 		text_add(t, "%s", strerror(-rc));
 	return rc;
@@ -390,7 +393,7 @@ worker_answer(struct worker *w, const struct ctl_request *r)
 		break;
 	case CTL_IFCONFIG:
 		if (rc == 0)
-			list_ifs(w, &p);
+			list_ifs(w, &p, r->nb_words > 2 ? r->word[2] : NULL);
 		break;
 	case CTL_ROUTE_ADD:
 	case CTL_ROUTE_DEL:

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening a test bed on DPDK, in a role; closing it. */
+#include "bed.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../shim/dpdk/eal.h"
+#include "../runtime/layout.h"
+#include "doctor.h"
+
+#define LCORE_PRIMARY 0u
+#define LCORE_OBSERVER 127u /* touches no pool, so that any number of them may share it */
+
+int
+bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
+{
+	struct config_messages msgs;
+	int rc;
+
+	memset(b, 0, sizeof(*b));
+	b->cmd = cmd;
+	b->m = (struct machine){ .root = "", .is_root = geteuid() == 0 };
+	rc = config_load(conf, 0, &b->cfg, &msgs);
+	for (unsigned int i = 0; i < msgs.n; i++)
+		if (msgs.m[i].error || cmd->name[0] == 'p')
+			fprintf(stderr, "%s: %s\n", msgs.m[i].error ? "error" : "warning", msgs.m[i].text);
+	config_messages_free(&msgs);
+	if (rc < 0)
+		return CLI_FAILED;
+	layout_file_prefix(&b->cfg, b->prefix, sizeof(b->prefix));
+	return -1;
+}
+
+/* What must be so before the EAL may start, said in one sentence when it is not. */
+static int
+check_before(struct bed *b, enum shim_role role)
+{
+	const struct doctor_finding *f;
+	struct doctor d;
+	bool stale;
+	pid_t pid = machine_primary(&b->m, b->prefix, &stale);
+
+	if (role != SHIM_ROLE_PRIMARY) {
+		if (pid != 0)
+			return -1;
+		return cli_fail(b->cmd, "no primary of file prefix %s is running: start one with 'nonic primary --conf %s'",
+			b->prefix, b->cfg.file);
+	}
+	if (pid > 0)
+		return cli_fail(b->cmd, "a primary of file prefix %s is running already (pid %d): end it with 'nonic stop "
+			"--conf %s', or give this configuration a file_prefix of its own", b->prefix, (int)pid, b->cfg.file);
+	if (pid < 0)
+		return cli_fail(b->cmd, "a primary of file prefix %s is running already, as another user or in another "
+			"container: give this configuration a file_prefix of its own", b->prefix);
+	machine_clean(&b->m, b->prefix);
+	doctor_preflight(&d, &b->m, &b->cfg);
+	f = doctor_first_failure(&d);
+	if (f != NULL)
+		return cli_fail(b->cmd, "%s: %s", f->text, f->fix);
+	return -1;
+}
+
+/* A second process would open, and so empty, the file that net_pcap writes. */
+static int
+check_pcap(struct bed *b)
+{
+	for (unsigned int i = 0; i < CONFIG_MAX_VDEVS; i++)
+		if (b->cfg.vdev[i].present && b->cfg.vdev[i].driver == VDEV_NET_PCAP && b->cfg.vdev[i].args != NULL &&
+		    strstr(b->cfg.vdev[i].args, "tx_pcap=") != NULL)
+			return cli_fail(b->cmd, "[vdev%u] writes a pcap file, and attaching would empty it: look at the file "
+				"after 'nonic stop'", i);
+	return -1;
+}
+
+static bool
+has_virtio_user(const struct nonic_config *cfg)
+{
+	for (unsigned int i = 0; i < CONFIG_MAX_VDEVS; i++)
+		if (cfg->vdev[i].present && cfg->vdev[i].driver == VDEV_VIRTIO_USER)
+			return true;
+	return false;
+}
+
+/*
+ * The configuration's arguments with this process's own lcore id put in: pool caches are indexed by it, so processes of one
+ * CPU still differ.
+ */
+static int
+eal_args(struct bed *b, enum shim_role role, unsigned int proc_id, char ***out, int *argc)
+{
+	unsigned int lcore = role == SHIM_ROLE_PRIMARY ? LCORE_PRIMARY : role == SHIM_ROLE_WORKER ? 1 + proc_id :
+		LCORE_OBSERVER;
+	char **given, **v;
+	int n, rc, k = 0;
+
+	rc = config_eal_args(&b->cfg, "nonic-dpdk", proc_id, role == SHIM_ROLE_PRIMARY, &given, &n);
+	if (rc < 0)
+		return rc;
+	v = calloc(n + 8, sizeof(*v));
+	if (v == NULL || asprintf(&v[1], "--lcores=%u@%u", lcore, b->cfg.proc_lcore[proc_id]) < 0) {
+		free(v);
+		config_eal_args_free(given);
+		return -ENOMEM;
+	}
+	v[k++] = given[0];
+	k++;
+	v[k++] = strdup("--no-telemetry");
+	if (role == SHIM_ROLE_OBSERVER)
+		v[k++] = strdup("--log-level=4");
+	if (role == SHIM_ROLE_PRIMARY && has_virtio_user(&b->cfg))
+		v[k++] = strdup("--single-file-segments"); /* a vhost-user peer maps few files */
+	for (int i = 1; i < n; i++) {
+		if (strcmp(given[i], "-l") == 0 && i + 1 < n) {
+			free(given[i++]);
+			free(given[i]);
+			continue;
+		}
+		v[k++] = given[i];
+	}
+	free(given);
+	*out = v;
+	*argc = k;
+	return 0;
+}
+
+/* SIGTERM and SIGINT are blocked everywhere and taken here, so that no handler and no global is needed. */
+static void *
+wait_signal(void *arg)
+{
+	struct bed *b = arg;
+	sigset_t set;
+	int sig;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	while (sigwait(&set, &sig) != 0)
+		;
+	b->stop = 1;
+	return NULL;
+}
+
+static void
+block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static int
+open_door(struct bed *b, enum shim_role role, unsigned int proc_id)
+{
+	char **copy;
+	int argc, rc;
+
+	rc = eal_args(b, role, proc_id, &b->eal_argv, &argc);
+	if (rc < 0)
+		return cli_fail(b->cmd, "process id %u has no lcore in [dpdk] lcore_mask", proc_id);
+	copy = calloc(argc + 1, sizeof(*copy));
+	if (copy == NULL)
+		return cli_fail(b->cmd, "no memory");
+	memcpy(copy, b->eal_argv, argc * sizeof(*copy)); /* the EAL permutes them */
+	block_signals();
+	rc = shim_dpdk_open(argc, copy, role, proc_id, &b->shim);
+	free(copy);
+	if (rc < 0)
+		return cli_fail(b->cmd, "the EAL did not start: %s; 'nonic doctor -c %s' looks for the reason", strerror(-rc),
+			b->cfg.file);
+	/* the thread comes after the EAL: it starts where the EAL has put this process */
+	b->waiting = pthread_create(&b->waiter, NULL, wait_signal, b) == 0;
+	return -1;
+}
+
+int
+bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id)
+{
+	int rc = bed_config(b, cmd, conf);
+
+	if (rc < 0)
+		rc = check_before(b, role);
+	if (rc < 0 && role == SHIM_ROLE_OBSERVER)
+		rc = check_pcap(b);
+	if (rc < 0)
+		rc = open_door(b, role, proc_id);
+	if (rc >= 0)
+		bed_close(b);
+	return rc;
+}
+
+void
+bed_close(struct bed *b)
+{
+	bool primary = b->shim != NULL && shim_role(b->shim) == SHIM_ROLE_PRIMARY;
+
+	if (b->waiting) {
+		pthread_cancel(b->waiter);
+		pthread_join(b->waiter, NULL);
+		b->waiting = false;
+	}
+	shim_dpdk_close(b->shim);
+	b->shim = NULL;
+	/* the EAL leaves its hugepage files behind, and the pages with them */
+	if (primary)
+		machine_clean(&b->m, b->prefix);
+	config_eal_args_free(b->eal_argv);
+	b->eal_argv = NULL;
+	config_free(&b->cfg);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening a test bed: configuration, the checks before it, EAL, door; for each role. */
+#ifndef NONIC_CLI_BED_H
+#define NONIC_CLI_BED_H
+
+#include <pthread.h>
+
+#include "../../shim/shim.h"
+#include "../config/config.h"
+#include "machine.h"
+#include "opts.h"
+
+struct bed {
+	const struct cli_cmd *cmd;
+	struct machine m;
+	struct nonic_config cfg;
+	char prefix[256];          /* of the EAL's files */
+	char **eal_argv;
+	struct shim *shim;
+	pthread_t waiter;          /* waits for SIGTERM and SIGINT */
+	bool waiting;
+	volatile int stop;         /* set when one came */
+};
+
+/*
+ * Reads conf, checks the machine, starts the EAL in the role and opens the door. SIGTERM and SIGINT set b->stop from
+ * here on. -1: go on, and bed_close at the end; else the exit code after one message that says what is missing.
+ */
+int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id);
+/* The configuration only: no EAL, no door. Same results; bed_close ends it too. */
+int bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf);
+void bed_close(struct bed *b);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this machine has for a test bed: hugepages, mounts, TAP, runtime files of primaries. Reads files below a root
+ * directory ("" for the real one; a tree of files in tests); changes nothing except by machine_clean.
+ */
+#ifndef NONIC_CLI_MACHINE_H
+#define NONIC_CLI_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct machine {
+	const char *root;          /* "" */
+	bool is_root;              /* effective user 0 */
+};
+
+struct machine_hugepages {
+	unsigned long total, free; /* pages, of every size */
+	unsigned long free_mb;
+	char mount[128];           /* the first hugetlbfs mount, "" when there is none */
+	bool writable;             /* may this user make files in it */
+};
+void machine_hugepages(const struct machine *m, struct machine_hugepages *h);
+
+/* "/var/run/dpdk/PREFIX" (root), or below XDG_RUNTIME_DIR or /tmp, as the EAL chooses it. */
+void machine_runtime_dir(const struct machine *m, const char *prefix, char *path, size_t n);
+/* The pid of the live primary of prefix; 0: none runs; -1: one runs, but its pid can not be told. *stale: files of a dead one. */
+pid_t machine_primary(const struct machine *m, const char *prefix, bool *stale);
+/* Prefixes with a runtime directory but no live primary, separated by blanks. */
+void machine_stale(const struct machine *m, char *list, size_t n);
+/* Removes the runtime directory and hugepage files of a prefix whose primary is gone. */
+void machine_clean(const struct machine *m, const char *prefix);
+
+bool machine_has_tun(const struct machine *m);
+/* CPUs online, from /sys/devices/system/cpu/online; 0 when it can not be read. */
+unsigned int machine_cpus(const struct machine *m);
+bool machine_cpu_online(const struct machine *m, unsigned int cpu);
+/* The kernel driver a PCI address is bound to ("vfio-pci"), "" when there is none; false: no such device. */
+bool machine_pci_driver(const struct machine *m, const char *addr, char *driver, size_t n);
+
+#endif

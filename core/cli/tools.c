@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tools' work on control blocks. */
+#include "tools.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PAGE (CTL_TEXT + 1)
+
+int
+tools_attach(struct tools *t, const struct cli_cmd *cmd, struct shim *s, FILE *out, bool json)
+{
+	int rc;
+
+	memset(t, 0, sizeof(*t));
+	t->cmd = cmd;
+	t->shim = s;
+	t->out = out;
+	t->json = json;
+	rc = ctl_dir_attach(s, &t->dir);
+	if (rc == -ENOENT || rc == -EAGAIN)
+		return cli_fail(cmd, "the primary is starting or stopping; try again");
+	if (rc < 0)
+		return cli_fail(cmd, "what the primary shares can not be read: %s", strerror(-rc));
+	return -1;
+}
+
+static void
+who(struct tools *t, unsigned int index, char *buf, size_t n)
+{
+	(void)t;
+	if (index == CTL_PRIMARY)
+		snprintf(buf, n, "the primary");
+	else
+		snprintf(buf, n, "worker %u", index - 1);
+}
+
+/* Says what went wrong with a request; text is the owner's own sentence. */
+static int
+complain(struct tools *t, unsigned int index, const struct ctl_block *b, int rc, const char *text)
+{
+	char name[32];
+
+	who(t, index, name, sizeof(name));
+	if (rc == -ETIMEDOUT)
+		return cli_fail(t->cmd, "%s (pid %u) did not answer within %u ms", name, b->owner.pid, TOOLS_TIMEOUT_MS);
+	if (rc == -EBUSY)
+		return cli_fail(t->cmd, "%s is busy with another tool's request", name);
+	if (rc == -ESRCH)
+		return cli_fail(t->cmd, "%s is not running", name);
+	if (text[0] != '\0')
+		return cli_fail(t->cmd, "%s: %s", name, text);
+	return cli_fail(t->cmd, "%s: %s", name, strerror(-rc));
+}
+
+/* The block of worker proc, or of the first. Exit code, or -1. */
+static int
+block_of(struct tools *t, int proc, unsigned int *index, struct ctl_block **b)
+{
+	unsigned int first = t->dir->first_proc, last = first + t->dir->nb_workers - 1;
+	int rc;
+
+	if (proc < 0)
+		proc = first;
+	if ((unsigned int)proc < first || (unsigned int)proc > last)
+		return cli_usage(t->cmd, "--proc-id %d: expected a worker's, %u to %u", proc, first, last);
+	*index = 1 + proc;
+	rc = ctl_attach(t->shim, *index, b);
+	if (rc < 0)
+		return cli_fail(t->cmd, "worker %d: %s", proc, strerror(-rc));
+	return -1;
+}
+
+static size_t
+put_word(char *args, size_t at, const char *word)
+{
+	size_t n = strlen(word) + 1;
+
+	if (at + n >= CTL_ARGS)
+		return at;
+	memcpy(args + at, word, n);
+	return at + n;
+}
+
+/* All pages of a list, printed as they come. *n counts pages with text, for the commas between them. */
+static int
+list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op op, const char *only, unsigned int *n)
+{
+	char args[CTL_ARGS], num[16], *text;
+	uint32_t next = 0;
+	int rc;
+
+	text = shim_malloc(t->shim, PAGE);
+	if (text == NULL)
+		return cli_fail(t->cmd, "no memory");
+	do {
+		size_t len = put_word(args, 0, t->json ? "json" : "text");
+
+		snprintf(num, sizeof(num), "%u", next);
+		len = put_word(args, len, num);
+		if (only != NULL)
+			len = put_word(args, len, only);
+		rc = ctl_call(t->shim, b, op, args, len, text, PAGE, &next, TOOLS_TIMEOUT_MS);
+		if (rc < 0)
+			break;
+		if (text[0] != '\0')
+			fprintf(t->out, "%s%s", t->json && (*n)++ > 0 ? "," : "", text);
+		else
+			next = 0;
+	} while (next != 0);
+	rc = rc < 0 ? complain(t, index, b, rc, text) : -1;
+	shim_free(t->shim, text);
+	return rc;
+}
+
+int
+tools_list(struct tools *t, int proc, const char *key, enum ctl_op op, enum ctl_op op2, const char *only)
+{
+	struct ctl_block *b;
+	unsigned int index, n = 0;
+	int rc = block_of(t, proc, &index, &b);
+
+	if (rc >= 0)
+		return rc;
+	if (t->json)
+		fprintf(t->out, "{\"worker\":%u,\"%s\":[", index - 1, key);
+	rc = list_pages(t, index, b, op, only, &n);
+	if (rc < 0 && op2 != CTL_NONE)
+		rc = list_pages(t, index, b, op2, only, &n);
+	if (t->json)
+		fprintf(t->out, "]}\n");
+	return rc < 0 ? CLI_OK : rc;
+}
+
+static int
+order_one(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op op, const char *const *words,
+	unsigned int n)
+{
+	char args[CTL_ARGS], text[512] = "";
+	size_t len = 0;
+	int rc;
+
+	for (unsigned int i = 0; i < n; i++)
+		len = put_word(args, len, words[i]);
+	rc = ctl_call(t->shim, b, op, args, len, text, sizeof(text), NULL, TOOLS_TIMEOUT_MS);
+	return rc < 0 ? complain(t, index, b, rc, text) : CLI_OK;
+}
+
+int
+tools_order(struct tools *t, int proc, enum ctl_op op, const char *const *words, unsigned int n)
+{
+	struct ctl_block *b;
+	unsigned int index, done = 0;
+	int rc;
+
+	if (proc >= 0) {
+		rc = block_of(t, proc, &index, &b);
+		return rc >= 0 ? rc : order_one(t, index, b, op, words, n);
+	}
+	for (unsigned int i = 0; i < t->dir->nb_workers; i++) {
+		index = 1 + t->dir->first_proc + i;
+		rc = ctl_attach(t->shim, index, &b);
+		if (rc < 0 || !ctl_owner_alive(t->shim, b))
+			continue;
+		rc = order_one(t, index, b, op, words, n);
+		if (rc != CLI_OK)
+			return rc;
+		done++;
+	}
+	return done > 0 ? CLI_OK : cli_fail(t->cmd, "no worker is running: start one with 'nonic serve'");
+}
+
+static int
+port_mtu(struct tools *t, int port, const char *mtu)
+{
+	char num[16];
+	const char *words[] = { num, mtu };
+	struct ctl_block *b;
+	int rc = ctl_attach(t->shim, CTL_PRIMARY, &b);
+
+	if (rc < 0)
+		return cli_fail(t->cmd, "the primary's block: %s", strerror(-rc));
+	snprintf(num, sizeof(num), "%d", port);
+	return order_one(t, CTL_PRIMARY, b, CTL_MTU_SET, words, 2);
+}
+
+int
+tools_mtu(struct tools *t, int proc, const char *ifname, int port, unsigned long mtu)
+{
+	char num[24];
+	const char *words[] = { ifname, num };
+	uint16_t now = 0;
+	int rc;
+
+	snprintf(num, sizeof(num), "%lu", mtu);
+	if (proc >= 0)
+		return tools_order(t, proc, CTL_IF_MTU, words, 2);
+	/* the software view never passes the port's: the port grows first, and shrinks last */
+	(void)shim_port_mtu_get(t->shim, port, &now);
+	if (mtu > now) {
+		rc = port_mtu(t, port, num);
+		return rc != CLI_OK ? rc : tools_order(t, -1, CTL_IF_MTU, words, 2);
+	}
+	rc = tools_order(t, -1, CTL_IF_MTU, words, 2);
+	return rc != CLI_OK ? rc : port_mtu(t, port, num);
+}
+
+static const char *
+state_name(uint32_t state)
+{
+	static const char *const name[] = { "none", "starting", "running", "stopping" };
+
+	return state < 4 ? name[state] : "?";
+}
+
+static unsigned int
+busy_percent(const struct ctl_block *b)
+{
+	uint64_t all = b->cycles_busy + b->cycles_idle;
+
+	return all == 0 ? 0 : (unsigned int)(b->cycles_busy * 100.0 / all + 0.5);
+}
+
+static void
+status_json(struct tools *t, unsigned int index, const struct ctl_block *b, bool alive)
+{
+	unsigned int n = 0;
+
+	if (index == CTL_PRIMARY)
+		fprintf(t->out, "{\"pid\":%u,\"state\":\"%s\",\"alive\":%s,\"turns\":%llu,", b->owner.pid,
+			state_name(b->state), alive ? "true" : "false", (unsigned long long)b->turns);
+	else
+		fprintf(t->out, "{\"worker\":%u,\"pid\":%u,\"state\":\"%s\",\"alive\":%s,\"turns\":%llu,\"idle_turns\":%llu,"
+			"\"busy_percent\":%u,\"rx_packets\":%llu,\"rx_bytes\":%llu,\"tx_packets\":%llu,\"tx_bytes\":%llu,"
+			"\"rx_dropped\":%llu,\"tx_dropped\":%llu,", index - 1, b->owner.pid, state_name(b->state),
+			alive ? "true" : "false", (unsigned long long)b->turns, (unsigned long long)b->idle_turns,
+			busy_percent(b), (unsigned long long)b->rx_packets, (unsigned long long)b->rx_bytes,
+			(unsigned long long)b->tx_packets, (unsigned long long)b->tx_bytes,
+			(unsigned long long)b->rx_dropped, (unsigned long long)b->tx_dropped);
+	fprintf(t->out, "\"pool_size\":%llu,\"pool_free\":%llu,\"drops\":{", (unsigned long long)b->pool_size,
+		(unsigned long long)b->pool_avail);
+	for (unsigned int i = 0; i < STACK_DROP_COUNT && i < 256; i++)
+		if (b->drops[i] != 0)
+			fprintf(t->out, "%s\"%s\":%llu", n++ > 0 ? "," : "", stack_drop_name(i),
+				(unsigned long long)b->drops[i]);
+	fprintf(t->out, "}}");
+}
+
+static void
+status_text(struct tools *t, unsigned int index, const struct ctl_block *b, bool alive)
+{
+	char name[32];
+
+	who(t, index, name, sizeof(name));
+	if (!alive) {
+		fprintf(t->out, "%-12s not running\n", index == CTL_PRIMARY ? "primary" : name);
+		return;
+	}
+	fprintf(t->out, "%-12s %s, pid %u, %llu turns", index == CTL_PRIMARY ? "primary" : name, state_name(b->state),
+		b->owner.pid, (unsigned long long)b->turns);
+	fprintf(t->out, ", pool %llu of %llu free\n", (unsigned long long)b->pool_avail, (unsigned long long)b->pool_size);
+	if (index == CTL_PRIMARY)
+		return;
+	fprintf(t->out, "  rx %llu packets %llu bytes, %llu dropped; tx %llu packets %llu bytes, %llu dropped; busy %u %%\n",
+		(unsigned long long)b->rx_packets, (unsigned long long)b->rx_bytes, (unsigned long long)b->rx_dropped,
+		(unsigned long long)b->tx_packets, (unsigned long long)b->tx_bytes, (unsigned long long)b->tx_dropped,
+		busy_percent(b));
+	for (unsigned int i = 0; i < STACK_DROP_COUNT && i < 256; i++)
+		if (b->drops[i] != 0)
+			fprintf(t->out, "  %10llu dropped: %s (%s)\n", (unsigned long long)b->drops[i], stack_drop_text(i),
+				stack_drop_name(i));
+}
+
+static void
+status_one(struct tools *t, unsigned int index, struct ctl_block *b)
+{
+	bool alive = ctl_owner_alive(t->shim, b);
+
+	if (t->json)
+		status_json(t, index, b, alive);
+	else
+		status_text(t, index, b, alive);
+}
+
+int
+tools_status(struct tools *t)
+{
+	struct ctl_block *b, *primary;
+	unsigned int n = 0;
+	int rc = ctl_attach(t->shim, CTL_PRIMARY, &primary);
+
+	if (rc < 0)
+		return cli_fail(t->cmd, "the primary's block: %s", strerror(-rc));
+	if (t->json)
+		fprintf(t->out, "{\"primary\":");
+	status_one(t, CTL_PRIMARY, primary);
+	if (t->json)
+		fprintf(t->out, ",\"workers\":[");
+	for (unsigned int i = 0; i < t->dir->nb_workers; i++) {
+		unsigned int index = 1 + t->dir->first_proc + i;
+
+		if (ctl_attach(t->shim, index, &b) < 0)
+			continue;
+		if (t->json && n++ > 0)
+			fprintf(t->out, ",");
+		status_one(t, index, b);
+	}
+	n = 0;
+	if (t->json)
+		fprintf(t->out, "],\"ports\":[");
+	rc = -1;
+	if (ctl_owner_alive(t->shim, primary))
+		rc = list_pages(t, CTL_PRIMARY, primary, CTL_PORT_LIST, NULL, &n);
+	if (t->json)
+		fprintf(t->out, "]}\n");
+	return rc < 0 ? CLI_OK : rc;
+}

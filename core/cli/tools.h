@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What status, ifconfig, arp and route do once they are attached: they read control blocks and post requests. */
+#ifndef NONIC_CLI_TOOLS_H
+#define NONIC_CLI_TOOLS_H
+
+#include <stdio.h>
+
+#include "../config/config.h"
+#include "../runtime/ctl.h"
+#include "opts.h"
+
+#define TOOLS_TIMEOUT_MS 2000
+
+struct tools {
+	const struct cli_cmd *cmd; /* for messages */
+	struct shim *shim;
+	struct ctl_dir *dir;
+	FILE *out;
+	bool json;
+};
+
+/* Attaches to the directory. -1: go on; else the exit code, after a message. */
+int tools_attach(struct tools *t, const struct cli_cmd *cmd, struct shim *s, FILE *out, bool json);
+/* The counters of every process, read without asking anyone; ports from the primary. Returns the exit code. */
+int tools_status(struct tools *t);
+/* The lists of worker proc (-1: the first one), named by the JSON key. Two ops: the second's entries follow (CTL_NONE: none). */
+int tools_list(struct tools *t, int proc, const char *key, enum ctl_op op, enum ctl_op op2, const char *only);
+/* Posts op with the words to worker proc, or to all running ones (-1). */
+int tools_order(struct tools *t, int proc, enum ctl_op op, const char *const *words, unsigned int n);
+/* Changes an MTU: port and every worker's view (proc -1), or one worker's view only (MTU-4). port: the interface's. */
+int tools_mtu(struct tools *t, int proc, const char *ifname, int port, unsigned long mtu);
+
+#endif
