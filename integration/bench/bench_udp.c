@@ -94,7 +94,7 @@ main(int argc, char **argv)
 	if (load_peers(argv[0], peer) < 0)
 		return 1;
 	for (int p = 0; p < PEERS; p++)
-		if (peer[p]->open() < 0)
+		if (peer[p]->open() < 0 || peer[p]->echo(18, 1, 1000) < 0) /* addresses are resolved in these */
 			return 1;
 	if (json)
 		printf("{\"unit\":\"ns of CPU an echo, both ends\",\"rounds\":%d,\"rows\":[", ROUNDS);

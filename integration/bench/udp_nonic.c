@@ -73,12 +73,14 @@ side_open(struct side *s, uint8_t last, uint16_t port)
 static int
 nonic_open(void)
 {
-	char *argv[] = { "bench", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--log-level=4", "-l", "0",
+	static const char *const args[] = { "bench", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--log-level=4", "-l", "0",
 		"--file-prefix=nonic-bench", NULL };
+	char *copy[16]; /* the EAL permutes it */
 
+	memcpy(copy, args, sizeof(args));
 	if (g.shim != NULL)
 		return 0;
-	if (shim_dpdk_open(10, argv, SHIM_ROLE_PRIMARY, 0, &g.shim) < 0 ||
+	if (shim_dpdk_open(10, copy, SHIM_ROLE_PRIMARY, 0, &g.shim) < 0 ||
 	    shim_pool_create(g.shim, "bench", 16383, 2176, &g.pool) < 0) {
 		fprintf(stderr, "nonic: no EAL or no pool\n");
 		return -1;
