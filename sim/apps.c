@@ -102,6 +102,7 @@ udp_client_init(struct udp_client *c, struct stack *st)
 	c->fd6 = open_bound(st, AF_INET6, 0);
 	if (c->fd6 < 0)
 		return c->fd6;
+	c->next_send_ns = stack_now(st) + c->conf.start_ns;
 	if (!c->conf.df)
 		return 0;
 	/* both families report the path's MTU instead of cutting the datagram */

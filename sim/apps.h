@@ -29,6 +29,7 @@ struct udp_client_conf {
 	uint32_t n;                 /* datagrams in all; families alternate when there are two */
 	uint32_t window;            /* not answered yet, at most */
 	uint32_t min_len, max_len;  /* payload, 8 .. SIM_ECHO_MAX */
+	uint64_t start_ns;          /* the first one so long after init */
 	uint64_t gap_ns;            /* between two new ones */
 	uint64_t timeout_ns;        /* sent again after this; 0: never */
 	bool df;                    /* never fragment */
