@@ -20,7 +20,8 @@ config_of(struct sim_world *w, struct node *n)
 	int len, rc;
 
 	if (c->addr4 != NULL)
-		snprintf(a4, sizeof(a4), "addr=%s\nnetmask=255.255.255.0\n", c->addr4);
+		snprintf(a4, sizeof(a4), "addr=%s\nnetmask=255.255.255.0\nbroadcast=%s\ngateway=%s\n",
+			c->addr4, c->broadcast4, c->gateway4);
 	if (c->addr6 != NULL)
 		snprintf(a6, sizeof(a6), "addr6=%s\nprefix_len=64\n", c->addr6);
 	len = snprintf(text, sizeof(text),

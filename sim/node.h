@@ -21,6 +21,7 @@ struct node_conf {
 	const char *name;
 	unsigned int nb_workers;    /* 0: 1 */
 	const char *addr4, *addr6;  /* as in config.ini; addr4 with /24, addr6 with /64; NULL: none */
+	const char *broadcast4, *gateway4; /* belong to addr4 */
 	uint16_t mtu;               /* 0: 1500 */
 	bool mtu_enable;            /* up to 9000 */
 	struct sim_port_conf port;

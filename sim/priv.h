@@ -49,6 +49,7 @@ struct sim_host {
 	struct sim_world *world;
 	struct sim_machine *machine;
 	struct sim_env env;
+	uint64_t violations;       /* of roles, as counted last */
 };
 
 struct sim_wire {
@@ -98,7 +99,8 @@ struct sim_world {
 	uint64_t hash, events, steps, frames;
 	uint64_t in_flight;        /* frames on wires */
 	uint32_t next_host, next_proc, next_door, next_pid, next_wire;
-	uint64_t role_violations_expected;
+	struct sim_host *touched;  /* what the present event happened to */
+	uint64_t role_violations, role_violations_expected;
 	sim_preempt_fn *preempt;
 	void *preempt_ctx;
 	void (*on_switch)(void *ctx, struct sim_proc *p);

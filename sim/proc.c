@@ -20,6 +20,7 @@ on_wake(void *arg, uint64_t now_ns)
 		struct sim_world *w = p->host->world;
 
 		w->steps++;
+		w->touched = p->host;
 		p->state = SIM_PROC_RUNNING;
 		p->interruptible = false;
 		sim_trace(w, SIM_EV_STEP, p->id, NULL, 0);

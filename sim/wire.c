@@ -130,6 +130,9 @@ sim_send(struct sim_end *e, const uint8_t *frame, uint32_t len)
 static void
 port_end_receive(struct sim_end *e, const uint8_t *frame, uint32_t len)
 {
+	const struct sim_port *p = e->ctx;
+
+	((struct sim_host *)p->machine->env->ctx)->world->touched = p->machine->env->ctx;
 	sim_port_receive(e->ctx, frame, len);
 }
 

@@ -236,6 +236,13 @@ sim_scheduler(struct sim_world *w, sim_preempt_fn *fn, void *ctx)
 }
 
 void
+sim_preempt(struct sim_world *w, uint32_t ppm, uint64_t ns)
+{
+	w->o.preempt_ppm = ppm;
+	w->o.preempt_ns = ns;
+}
+
+void
 sim_on_switch(struct sim_world *w, void (*fn)(void *ctx, struct sim_proc *p), void *ctx)
 {
 	w->on_switch = fn;
@@ -282,24 +289,29 @@ sim_at(struct sim_world *w, uint64_t at_ns, void (*fn)(void *arg), void *arg)
 	sim_fail(w, "out of memory");
 }
 
-/* Conservation of buffers and roles; all of it now and then, and whenever deep is set. */
+/* Conservation of buffers and roles of one machine; deep: buffer by buffer. */
 static void
-check_machines(struct sim_world *w, bool deep)
+check_machine(struct sim_world *w, struct sim_host *h, bool deep)
 {
-	uint64_t violations = 0;
-	struct sim_host *h;
+	uint64_t violations = sim_machine_role_violations(h->machine);
 	char why[256];
+	int rc = deep ? sim_machine_audit(h->machine, why, sizeof(why)) : sim_machine_check(h->machine, why, sizeof(why));
 
-	TAILQ_FOREACH(h, &w->hosts, link) {
-		int rc = deep ? sim_machine_audit(h->machine, why, sizeof(why)) :
-			sim_machine_check(h->machine, why, sizeof(why));
+	if (rc != 0)
+		sim_fail(w, "buffer conservation: %s", why);
+	w->role_violations += violations - h->violations;
+	h->violations = violations;
+	if (w->role_violations > w->role_violations_expected)
+		sim_fail(w, "process roles: %" PRIu64 " device calls that the caller's role forbids", w->role_violations);
+}
 
-		if (rc != 0)
-			sim_fail(w, "buffer conservation: %s", why);
-		violations += sim_machine_role_violations(h->machine);
-	}
-	if (violations > w->role_violations_expected)
-		sim_fail(w, "process roles: %" PRIu64 " device calls that the caller's role forbids", violations);
+static void
+check_machines(struct sim_world *w)
+{
+	struct sim_host *h;
+
+	TAILQ_FOREACH(h, &w->hosts, link)
+		check_machine(w, h, true);
 }
 
 static void
@@ -308,7 +320,10 @@ check(struct sim_world *w)
 	struct sim_invariant_entry *e;
 	char why[256];
 
-	check_machines(w, w->events % AUDIT_EVERY == 0);
+	if (w->events % AUDIT_EVERY == 0)
+		check_machines(w);
+	else if (w->touched != NULL)
+		check_machine(w, w->touched, false);
 	TAILQ_FOREACH(e, &w->invariants, link) {
 		why[0] = '\0';
 		if (!w->failed && e->fn(w, e->arg, why, sizeof(why)) != 0)
@@ -328,6 +343,7 @@ one(struct sim_world *w, uint64_t until_ns)
 		sim_fail(w, "time went backwards: %" PRIu64 " after %" PRIu64, ev.at_ns, w->now_ns);
 	w->now_ns = ev.at_ns;
 	w->events++;
+	w->touched = NULL;
 	ev.fn(ev.arg, w->now_ns);
 	check(w);
 	if (w->now_ns > w->o.max_ns)
@@ -390,7 +406,7 @@ sim_finish(struct sim_world *w)
 		sim_fail(w, "not every process ended when it was asked to");
 	if (w->failed)
 		return;
-	check_machines(w, true);
+	check_machines(w);
 	/* what nobody took out of a port's queue is the port's */
 	TAILQ_FOREACH(h, &w->hosts, link) {
 		sim_machine_ports_stop(h->machine);

@@ -129,6 +129,8 @@ bool sim_stopping(const struct sim_proc *p);
  */
 typedef bool sim_preempt_fn(void *ctx, struct sim_proc *p, const struct sim_access *a);
 void sim_scheduler(struct sim_world *w, sim_preempt_fn *fn, void *ctx);
+/* Changes preempt_ppm and preempt_ns of the options. */
+void sim_preempt(struct sim_world *w, uint32_t ppm, uint64_t ns);
 /* Called whenever a process gets the processor, before it runs: for the thread-local current instance of an API. */
 void sim_on_switch(struct sim_world *w, void (*fn)(void *ctx, struct sim_proc *p), void *ctx);
 

@@ -32,6 +32,8 @@ void addr6_of(uint8_t last, uint8_t out[16]);
 struct udp_client_conf duo_client(struct sim_world *w);
 /* Offloads of a card, each one there or not: both ways of STK-4 are taken, by seed. */
 void draw_offloads(struct prng *r, struct sim_port_conf *c);
+/* For half of the seeds: processes lose the processor at shared words, for up to 50 us. */
+void draw_preemption(struct sim_world *w);
 /* False: the run has failed. */
 bool duo_build(struct sim_world *w, struct duo *d, const struct node_conf *nc, const struct peer_conf *pc,
 	const struct udp_client_conf *cc, const struct fault_params *ab, const struct fault_params *ba);

@@ -33,6 +33,16 @@ draw_offloads(struct prng *r, struct sim_port_conf *c)
 	c->stop_forgets = on & 32;
 }
 
+void
+draw_preemption(struct sim_world *w)
+{
+	struct prng *r = sim_rng(w);
+	uint32_t ppm = (uint32_t)prng_range(r, 1000, 300000);
+
+	if (prng_chance(r, 500000))
+		sim_preempt(w, ppm, prng_range(r, 0, 50000));
+}
+
 bool
 duo_build(struct sim_world *w, struct duo *d, const struct node_conf *nc, const struct peer_conf *pc,
 	const struct udp_client_conf *cc, const struct fault_params *ab, const struct fault_params *ba)
@@ -42,6 +52,8 @@ duo_build(struct sim_world *w, struct duo *d, const struct node_conf *nc, const 
 
 	n.name = "server";
 	n.addr4 = SERVER4;
+	n.broadcast4 = "10.0.0.255";
+	n.gateway4 = "10.0.0.254";
 	n.addr6 = SERVER6;
 	p.name = "client";
 	p.addr4_be = CLIENT4_BE;

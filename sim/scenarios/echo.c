@@ -17,6 +17,7 @@ lossless(struct sim_world *w, void *state)
 	struct udp_server s;
 
 	cc.n = 400;
+	draw_preemption(w);
 	draw_offloads(r, &nc.port);
 	draw_offloads(r, &pc.port);
 	if (!duo_build(w, d, &nc, &pc, &cc, &f, &f) || !duo_run(w, d, 60 * SEC))
@@ -28,10 +29,12 @@ lossless(struct sim_world *w, void *state)
 		(unsigned long long)s.received, (unsigned long long)s.answered, cc.n);
 	sim_check(w, d->peer.port->st.rx_errors + d->node.port->st.rx_errors == 0, "a port saw errors");
 	sim_check(w, d->peer.port->st.tx_errors + d->node.port->st.tx_errors == 0, "a port refused to send");
-	for (unsigned int i = STACK_DROP_IP4_SHORT; i < STACK_DROP_COUNT; i++) {
+	for (unsigned int i = 0; i < STACK_DROP_COUNT; i++) {
 		uint64_t n = stack_drops(d->peer.stack, i);
 
-		sim_check(w, n == 0, "the client dropped %llu: %s", (unsigned long long)n, stack_drop_text(i));
+		/* the card's filter lets every multicast pass: of groups, and about neighbours, that are others' */
+		if (i != STACK_DROP_IP6_NOT_FOR_US && i != STACK_DROP_ND_TARGET)
+			sim_check(w, n == 0, "the client dropped %llu: %s", (unsigned long long)n, stack_drop_text(i));
 	}
 	sim_finish(w);
 }

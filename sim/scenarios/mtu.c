@@ -91,6 +91,8 @@ build(struct sim_world *w, struct mtu *s, const struct node_conf *nc, uint16_t m
 	s->w = w;
 	n.name = "server";
 	n.addr4 = SERVER4;
+	n.broadcast4 = "10.0.0.255";
+	n.gateway4 = "10.0.0.254";
 	n.addr6 = SERVER6;
 	addr6_of(2, pc.addr6);
 	draw_offloads(sim_rng(w), &n.port);
@@ -124,6 +126,7 @@ mtu(struct sim_world *w, void *state)
 	const struct fault_params f = { .delay_ns = 20000 };
 	uint64_t frames;
 
+	draw_preemption(w);
 	if (!build(w, s, &nc, 1500) || !clients(w, s, 8, 1452, true, 0) || !clients(w, s, 3000, 8000, true, 1) ||
 		!clients(w, s, 3000, 8000, false, 2))
 		return;

@@ -124,6 +124,7 @@ kill_restart(struct sim_world *w, void *state)
 	struct udp_client_conf cc = duo_client(w);
 
 	cc.n = 400;
+	draw_preemption(w);
 	cc.gap_ns = 20 * MS;
 	cc.timeout_ns = 300 * MS;
 	s->kills = (unsigned int)prng_range(r, 1, 6);

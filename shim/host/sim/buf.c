@@ -324,20 +324,35 @@ sim_pool_lookup(struct shim *s, const char *name, struct shim_pool **out)
 	return 0;
 }
 
+/* The pool's buffers that were lost with their owners vanish with it. */
+static void
+lost_vanish(struct sim_machine *m, const struct shim_pool *p)
+{
+	struct sim_buf *b, *next;
+
+	for (b = TAILQ_FIRST(&m->live); b != NULL; b = next) {
+		next = TAILQ_NEXT(b, link);
+		if (b->pool == p && b->where == SIM_AT_LOST)
+			come_home(m, mbuf_of(b));
+	}
+}
+
 void
 sim_pool_free(struct shim *s, struct shim_pool *p)
 {
 	struct sim_machine *m = sim_door(s)->machine;
 	char why[96];
 
-	LIST_REMOVE(p, link);
+	lost_vanish(m, p);
 	if (p->used == 0) {
+		LIST_REMOVE(p, link);
 		free(p);
 		return;
 	}
+	/* it stays, nameless: its buffers still point at it */
 	snprintf(why, sizeof(why), "pool %s was freed with %u buffers out", p->name, p->used);
 	fail(m, sim_door(s), why);
-	LIST_INSERT_HEAD(&m->pools, p, link); /* the buffers still point at it */
+	p->name[0] = '\0';
 }
 
 unsigned int
