@@ -411,8 +411,10 @@ frag_needed_lowers_the_path_and_invalidates_kept_ones(void **state)
 
 /* STK-8 */
 static void
-mtu_below_576_v4_ignored(void **state)
+mtu_below_576_v4_or_1280_v6_ignored(void **state)
 {
+	const union ip_addr far6 = { .v6 = { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 } };
+
 	(void)state;
 	route_far();
 	frag_needed(575, 1500);
@@ -423,6 +425,28 @@ mtu_below_576_v4_ignored(void **state)
 	assert_int_equal(path_to(FAR).mtu, 1500);
 	frag_needed(576, 1500);
 	assert_int_equal(path_to(FAR).mtu, 576);
+	assert_false(pmtu_learn(W.s, ADDR_INET6, &far6, 1279));
+	assert_int_equal(pmtu_get(W.s, ADDR_INET6, &far6, 1500), 1500);
+}
+
+/* STK-2: RFC 1191 6.3; a kept path does not outlive what it was made from */
+static void
+pmtu_aged_out(void **state)
+{
+	struct ip_path p;
+
+	(void)state;
+	route_far();
+	frag_needed(1000, 1500);
+	p = path_to(FAR);
+	assert_int_equal(p.mtu, 1000);
+	for (unsigned int i = 0; i < 9; i++)
+		stack_poll(W.s, W.s->now_ns + 60000000000ull);
+	assert_int_equal(path_to(FAR).mtu, 1000);
+	for (unsigned int i = 0; i < 3; i++)
+		stack_poll(W.s, W.s->now_ns + 60000000000ull);
+	assert_false(ip_path_valid(W.s, &p));
+	assert_int_equal(path_to(FAR).mtu, 1500);
 }
 
 /* STK-2: RFC 1191 7.1 */
@@ -505,7 +529,8 @@ main(void)
 		world_test(error_means_to_a_socket_what_it_means_on_linux),
 		world_test(icmp_error_checked_against_what_we_could_have_sent),
 		world_test(frag_needed_lowers_the_path_and_invalidates_kept_ones),
-		world_test(mtu_below_576_v4_ignored),
+		world_test(mtu_below_576_v4_or_1280_v6_ignored),
+		world_test(pmtu_aged_out),
 		world_test(mtu_zero_uses_plateau),
 		world_test(source_quench_ignored),
 		world_test(neighbour_that_does_not_answer_is_told_to_the_socket),

@@ -2,7 +2,7 @@
 /* IPv4 input: what is taken, what is dropped, and that each drop is counted by its reason. */
 #include "ip4_world.h"
 
-static struct pkt P;
+static struct pkt P, Q;
 
 static void
 udp_packet(uint32_t src, uint32_t dst)
@@ -332,6 +332,50 @@ init_without_memory_fails_cleanly(void **state)
 	ip4_release(&s);
 }
 
+/* STK-8: bytes turned at random in packets of every kind; nothing breaks, and every buffer comes back */
+static void
+damaged_packets_leave_no_trace(void **state)
+{
+	static const uint8_t opts[12] = { 1, 7, 7, 4, 0, 0, 0, 0, 148, 4, 0, 0 };
+	static const uint8_t protos[] = { IPPROTO_ICMP4, IP_PROTO_UDP, IP_PROTO_TCP, 200 };
+	static const uint8_t types[] = { 0, 3, 4, 5, 8, 11, 12, 13 };
+	uint64_t x = 0x9e3779b97f4a7c15ull;
+
+	(void)state;
+	for (unsigned int i = 0; i < 30000; i++) {
+		unsigned int n = 28 + i % 90, hlen = i % 5 == 0 ? 32 : 20;
+		uint16_t sum;
+
+		pkt_init(&P, i % 11 == 0 ? A(10, 0, 0, 3 + i % 7) : PEER, US, protos[i % 4], n, opts, hlen - 20);
+		P.b[hlen] = types[i / 4 % 8];
+		P.b[hlen + 1] = (uint8_t)(i % 6);
+		pkt_init(&Q, US, PEER, IP_PROTO_UDP, 0, NULL, 0);
+		memcpy(P.b + hlen + 8, Q.b, 20);
+		for (unsigned int k = 0; k < 1 + i % 3; k++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			P.b[(x >> 8) % P.len] = (uint8_t)x;
+		}
+		if (i % 2 == 0)
+			P.b[0] = (uint8_t)(0x40 | hlen / 4);
+		if (i % 3 == 0) { /* good checksums, so that the damage is seen further in */
+			memset(P.b + hlen + 2, 0, 2);
+			sum = csum_finish(csum_add(0, P.b + hlen, n));
+			memcpy(P.b + hlen + 2, &sum, 2);
+		}
+		if ((P.b[0] & 15) * 4u <= P.len && (P.b[0] & 15) >= 5)
+			pkt_seal(&P);
+		ip4_input(W.s, W.nif, pkt_buf_seg(P.b, P.len - (i % 13 == 0), i % 17 == 0 ? 9 : 0));
+		if (i % 64 == 63) {
+			stack_poll(W.s, W.s->now_ns + 100000000);
+			world_clear();
+		}
+	}
+	stack_poll(W.s, W.s->now_ns + IP4_REASS_TIMEOUT_NS + 10000000);
+	assert_int_equal(ip_reass_held(W.s->ip4->reass), 0);
+}
+
 int
 main(void)
 {
@@ -347,6 +391,8 @@ main(void)
 		world_test(destination_is_ours_broadcast_or_a_joined_group),
 		world_test(memberships_are_bounded),
 		world_test(unknown_protocol_is_answered_and_counted),
+		world_test(damaged_packets_leave_no_trace),
+		world_test_offload(damaged_packets_leave_no_trace),
 		world_test(init_without_memory_fails_cleanly),
 	};
 

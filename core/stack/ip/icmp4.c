@@ -237,7 +237,6 @@ learn_mtu(struct stack *s, const struct icmp4_hdr *icmp, struct ip_error *e)
 		return false; /* it would have fitted */
 	if (!pmtu_learn(s, ADDR_INET, &e->dst, mtu))
 		return false;
-	route_touch(s); /* kept paths hold the old one */
 	e->mtu = mtu;
 	return true;
 }
