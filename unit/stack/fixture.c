@@ -99,6 +99,8 @@ fx_new(const struct fx_opts *opts)
 	c.max_sockets = o.max_sockets;
 	assert_int_equal(stack_create(&c, &f->s), 0);
 	add_first_if(f, &o);
+	if (o.dad_transmits == 0 && !o.accept_ra)
+		fx_advance(f, 2 * FX_NS); /* group reports are repeated within a second */
 	fx_poll(f);
 	fx_tx_clear(f);
 	return f;

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -74,7 +75,8 @@ struct fx_pkt {
 /* CMocka's setup and teardown with default options; *state is a struct fx. */
 int fx_setup(void **state);
 int fx_teardown(void **state);
-struct fx *fx_new(const struct fx_opts *o); /* NULL: defaults; frames of starting up are thrown away */
+/* NULL: defaults. Frames of starting up are thrown away; two seconds pass for it unless DAD or router discovery is on. */
+struct fx *fx_new(const struct fx_opts *o);
 void fx_free(struct fx *f);
 /* Another interface whose frames are collected in the same place. vlan 0: a port. */
 struct netif *fx_add_if(struct fx *f, const char *name, const char *mac, uint16_t vlan,

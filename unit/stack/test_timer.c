@@ -121,7 +121,7 @@ cancel_and_move(void **state)
 	assert_int_equal(timer_wheel_advance(&w, 10 * SECOND), 0);
 }
 
-/* Callbacks that interfere: a cancels b of its own tick, c sets itself for now again, d sets e. */
+/* Callbacks that interfere: a cancels b of its own tick, c sets itself again for the same time, d sets e. */
 static struct timer a, b, c, d, e;
 static int again;
 

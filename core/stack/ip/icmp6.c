@@ -62,8 +62,7 @@ may_answer(const struct ip_rx *rx, uint8_t type, uint8_t code, const struct rte_
 		return false;
 	if (whole && proto == IP_PROTO_ICMP6 && off < n)
 		return b[off] >= 128 && b[off] != ICMP6_REDIRECT;
-	/* a fragment of ICMPv6 that does not show its type may be an error's */
-	return !(frag_off != 0 && proto == IP_PROTO_ICMP6);
+	return true; /* errors fit 1280 bytes and come in no fragments: a later one is no error's */
 }
 
 bool

@@ -165,22 +165,18 @@ prefix_of(const struct netif_addr4 *a)
 	return ip_addr_v4(a->addr & a->mask);
 }
 
-/* Another interface address whose connected route a's also is: the first one but a, or NULL. */
-static struct netif *
-same_prefix(const struct stack *s, const struct netif_addr4 *a)
+/* Does another address of nif have a's connected route too? */
+static bool
+same_prefix(const struct netif *nif, const struct netif_addr4 *a)
 {
-	unsigned int i, j;
+	for (unsigned int i = 0; i < nif->nb_addr4; i++) {
+		const struct netif_addr4 *b = &nif->addr4[i];
 
-	for (i = 0; i < s->nb_ifs; i++) {
-		for (j = 0; j < s->ifs[i]->nb_addr4; j++) {
-			const struct netif_addr4 *b = &s->ifs[i]->addr4[j];
-
-			if (b != a && b->addr != a->addr && b->prefix_len == a->prefix_len &&
-				((b->addr ^ a->addr) & a->mask) == 0)
-				return s->ifs[i];
-		}
+		if (b->addr != a->addr && b->prefix_len == a->prefix_len &&
+			((b->addr ^ a->addr) & a->mask) == 0)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 int
@@ -204,16 +200,10 @@ ip4_addr_changed(struct stack *s, struct netif *nif, const struct netif_addr4 *a
 		arp_announce(s, nif, a->addr);
 		return 0;
 	}
-	if (a->prefix_len < 32) {
-		route_remove(s, ADDR_INET, &r.dst, a->prefix_len, ROUTE_CONNECTED);
-		r.nif = same_prefix(s, a);
-		if (r.nif != NULL) {
-			r.mtu = r.nif->mtu;
-			rc = route_insert(s, &r); /* into the place just made */
-		}
-	}
+	if (a->prefix_len < 32 && !same_prefix(nif, a))
+		route_withdraw(s, &r);
 	route_touch(s);
-	return rc;
+	return 0;
 }
 
 static struct ip4_member *

@@ -214,12 +214,13 @@ route_gateway_failed(struct stack *s, const struct netif *nif, int family,
 	for (unsigned int i = 0; i < t->count; i++) {
 		struct route *r = &t->routes[i];
 
-		if (r->origin == ROUTE_RA && r->has_gateway && r->nif == nif &&
-			r->family == family && ip_addr_eq(&r->gateway, gateway) &&
-			r->failed < UINT16_MAX)
+		if (r->origin != ROUTE_RA || !r->has_gateway || r->nif != nif ||
+			r->family != family || !ip_addr_eq(&r->gateway, gateway))
+			continue;
+		if (r->failed < UINT16_MAX)
 			r->failed++;
+		t->gen++;
 	}
-	t->gen++;
 }
 
 /* RFC 4861 6.3.6: the router's entry says that it was reachable when last heard of. */

@@ -57,7 +57,7 @@ void route_remove_netif(struct stack *s, const struct netif *nif);
 /* The interface's MTU changed: its routes follow, the generation grows. */
 void route_netif_mtu(struct stack *s, const struct netif *nif);
 void route_touch(struct stack *s); /* something cached paths depend on has changed */
-/* A gateway did not answer (RFC 4861 6.3.6): its RA routes step back; cached paths look up again. */
+/* A gateway did not answer (RFC 4861 6.3.6): its RA routes step back, and then cached paths look up again. */
 void route_gateway_failed(struct stack *s, const struct netif *nif, int family, const union ip_addr *gateway);
 /* addr without its bits past the first n. */
 union ip_addr route_mask(const union ip_addr *addr, unsigned int n);
