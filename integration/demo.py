@@ -6,33 +6,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "harness"))
 import bed as harness  # noqa: E402
+import conf  # noqa: E402
 import net  # noqa: E402
 
-CONFIG = """
-[dpdk]
-lcore_mask=1
-channel=4
-promiscuous=1
-numa_on=0
-port_list=0
-nb_vdev=1
-file_prefix=@PREFIX@
-idle_sleep=20
-pkt_tx_delay=0
-log_level=5
-[vdev0]
-driver=net_tap
-args=iface=nonic0,mac=fixed
-[port0]
-addr=192.0.2.2
-netmask=255.255.255.0
-broadcast=192.0.2.255
-gateway=192.0.2.1
-addr6=2001:db8::2
-prefix_len=64
-"""
-V4, V6 = "192.0.2.2", "2001:db8::2"
 DATAGRAMS = 10000
+V4, V6 = conf.V4, conf.V6
 
 
 def show(bed):
@@ -44,10 +22,10 @@ def show(bed):
         rows.append((what, text, time.monotonic() - begin))
         print("  %-44s ok  %6.2f s  %s" % (what, rows[-1][2], text), flush=True)
 
-    bed.config(CONFIG)
+    bed.config(conf.tap())
     print("nonic demo: the kernel's side is 192.0.2.1, 2001:db8::1; nonic is 192.0.2.2, 2001:db8::2\n")
     row("primary: ports, buffers, shared memory", lambda: bed.primary() and None)
-    harness.tap_up("nonic0", "192.0.2.1/24", "2001:db8::1/64")
+    harness.tap_up(conf.TAP, "192.0.2.1/24", "2001:db8::1/64")
     row("worker: a stack in a process of its own", lambda: bed.serve() and None)
     row("duplicate address detection ends", lambda: net.ping_until(V6))
     for addr in (V4, V6):

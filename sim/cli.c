@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +333,10 @@ sim_cli_run_table(const struct sim_scenario *const *table, int argc, char **argv
 	if (a.help)
 		return fputs(usage, stdout) < 0;
 	crash_catch();
+	/* worlds come and go: their memory stays with the process */
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 16 << 20);
+	mallopt(M_MMAP_THRESHOLD, 64 << 20);
 	progress = isatty(STDERR_FILENO) && !a.json;
 	if (a.json)
 		printf("{\"scenarios\":[");

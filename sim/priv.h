@@ -121,6 +121,6 @@ void sim_proc_wake(struct sim_proc *p, uint64_t at_ns);
 
 /* wire.c */
 void sim_wires_release(struct sim_world *w);
-void sim_port_frame(void *ctx, struct sim_port *p, const uint8_t *frame, uint32_t len);
+void sim_port_frame(void *ctx, struct sim_port *p, uint16_t queue, const uint8_t *frame, uint32_t len);
 
 #endif

@@ -154,9 +154,10 @@ sim_port_end(struct sim_host *h, struct sim_port *p)
 }
 
 void
-sim_port_frame(void *ctx, struct sim_port *p, const uint8_t *frame, uint32_t len)
+sim_port_frame(void *ctx, struct sim_port *p, uint16_t queue, const uint8_t *frame, uint32_t len)
 {
 	(void)ctx;
+	(void)queue;
 	if (p->wire != NULL)
 		sim_send(p->wire, frame, len);
 }

@@ -302,7 +302,8 @@ check_machine(struct sim_world *w, struct sim_host *h, bool deep)
 	w->role_violations += violations - h->violations;
 	h->violations = violations;
 	if (w->role_violations > w->role_violations_expected)
-		sim_fail(w, "process roles: %" PRIu64 " device calls that the caller's role forbids", w->role_violations);
+		sim_fail(w, "process roles: %" PRIu64 " device calls that the caller's role forbids%s%s", w->role_violations,
+			h->machine->violation[0] != '\0' ? ": " : "", h->machine->violation);
 }
 
 static void

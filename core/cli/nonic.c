@@ -23,6 +23,7 @@ static const struct cli_entry entries[] = {
 	{ "check-config", "check a configuration file and print what it means", cmd_check_config },
 	{ "config-reference", "every configuration key, as Markdown", cmd_config_reference },
 	{ "doctor", "why it does not work here, and the command that mends it", cmd_doctor },
+	{ "sim", "run scenarios in the simulator", cmd_sim },
 };
 
 #define NB_ENTRIES (sizeof(entries) / sizeof(entries[0]))

@@ -278,18 +278,21 @@ resolve(struct config_ctx *c)
 {
 	enum key_section s;
 	struct config_entry *e;
+	unsigned int i;
 
 	for (s = 0; s < SECT_COUNT; s++)
 		if (!config_sections[s].indexed)
 			set_defaults(c, s, 0);
-	for (e = c->e; e < c->e + c->n; e++) {
+	for (i = 0; i < c->n; i++) {
+		e = &c->e[i];
 		resolve_section(c, e);
 		if (e->s < SECT_COUNT && !e->key)
 			open_section(c, e);
 	}
 	if (!alloc_pairs(c))
 		c->oom = true;
-	for (e = c->e; e < c->e + c->n && !c->oom; e++) {
+	for (i = 0; i < c->n && !c->oom; i++) {
+		e = &c->e[i];
 		if (!e->key || e->s == SECT_COUNT)
 			continue;
 		e->k = config_key_find(e->s, e->key);

@@ -109,23 +109,13 @@ acceptable(struct sim_port *p, const uint8_t *f, uint32_t len)
 	return true;
 }
 
-void
-sim_port_receive(struct sim_port *p, const uint8_t *f, uint32_t len)
+static void
+receive(struct sim_port *p, uint16_t q, const uint8_t *f, uint32_t len, const struct sim_frame_info *i, bool hashed,
+	uint32_t hash)
 {
-	struct sim_frame_info i;
+	struct sim_rxq *r = &p->rxq[q];
 	struct rte_mbuf *b;
-	struct sim_rxq *r;
-	uint32_t hash = 0;
-	uint16_t q = 0;
-	bool hashed;
 
-	if (!acceptable(p, f, len))
-		return;
-	sim_frame_parse(f, len, &i);
-	hashed = p->rss && sim_frame_rss(f, &i, p->rss_key, &hash);
-	if (hashed)
-		q = p->reta[hash % p->conf.reta_size];
-	r = &p->rxq[q];
 	if (r->n == r->room) {
 		p->st.rx_missed++;
 		return;
@@ -135,7 +125,7 @@ sim_port_receive(struct sim_port *p, const uint8_t *f, uint32_t len)
 		p->st.rx_nombuf++;
 		return;
 	}
-	mark(p, b, f, &i, hashed && (p->rx_enabled & SHIM_RX_RSS_HASH) != 0, hash);
+	mark(p, b, f, i, hashed && (p->rx_enabled & SHIM_RX_RSS_HASH) != 0, hash);
 	r->slot[(r->head + r->n) % r->room] = b;
 	r->n++;
 	p->st.rx_packets++;
@@ -144,12 +134,35 @@ sim_port_receive(struct sim_port *p, const uint8_t *f, uint32_t len)
 		p->machine->env->ready(p->machine->env->ctx, p, q);
 }
 
+void
+sim_port_receive(struct sim_port *p, const uint8_t *f, uint32_t len)
+{
+	struct sim_frame_info i;
+	uint32_t hash = 0;
+	bool hashed;
+
+	if (!acceptable(p, f, len))
+		return;
+	sim_frame_parse(f, len, &i);
+	hashed = p->rss && sim_frame_rss(f, &i, p->rss_key, &hash);
+	receive(p, hashed ? p->reta[hash % p->conf.reta_size] : 0, f, len, &i, hashed, hash);
+}
+
+void
+sim_port_receive_on(struct sim_port *p, uint16_t queue, const uint8_t *f, uint32_t len)
+{
+	struct sim_frame_info i;
+
+	if (queue >= p->nb_rx || !acceptable(p, f, len))
+		return;
+	sim_frame_parse(f, len, &i);
+	receive(p, queue, f, len, &i, false, 0);
+}
+
 /* Is d the one process that polls this queue? Another one's call is counted and does nothing. */
 static bool
 own(struct sim_door *d, struct sim_port *p, uint32_t *poller, const char *what, uint16_t queue)
 {
-	char why[128];
-
 	if (!p->started)
 		p->polled_stopped++;
 	if (d->shim.role != SHIM_ROLE_OBSERVER && (*poller == 0 || *poller == d->id)) {
@@ -157,10 +170,8 @@ own(struct sim_door *d, struct sim_port *p, uint32_t *poller, const char *what, 
 		return true;
 	}
 	d->shim.role_violations++;
-	snprintf(why, sizeof(why), "%s queue %u of port %u is %s", what, queue, p->index,
-		d->shim.role == SHIM_ROLE_OBSERVER ? "used by an observer" : "used by two processes");
-	if (p->machine->env->fail != NULL)
-		p->machine->env->fail(p->machine->env->ctx, d, why);
+	snprintf(p->machine->violation, sizeof(p->machine->violation), "%s queue %u of port %u is used by %s", what,
+		queue, p->index, d->shim.role == SHIM_ROLE_OBSERVER ? "an observer" : "two processes");
 	return false;
 }
 
@@ -255,7 +266,7 @@ finish(struct sim_port *p, const struct rte_mbuf *b)
 }
 
 static void
-send_one(struct sim_port *p, const struct rte_mbuf *b)
+send_one(struct sim_port *p, uint16_t queue, const struct rte_mbuf *b)
 {
 	uint32_t len = finish(p, b);
 
@@ -266,7 +277,7 @@ send_one(struct sim_port *p, const struct rte_mbuf *b)
 	p->st.tx_packets++;
 	p->st.tx_bytes += len;
 	if (p->link_up && p->machine->env->frame != NULL)
-		p->machine->env->frame(p->machine->env->ctx, p, p->machine->scratch, len);
+		p->machine->env->frame(p->machine->env->ctx, p, queue, p->machine->scratch, len);
 }
 
 uint16_t
@@ -284,8 +295,13 @@ sim_port_op_tx_burst(struct shim *s, uint16_t port, uint16_t queue, struct rte_m
 		p->inject[SIM_INJECT_TX].times--;
 		return 0;
 	}
+	if (d->machine->env->tx_room != NULL) {
+		unsigned int room = d->machine->env->tx_room(d->machine->env->ctx, p, queue);
+
+		n = room < n ? (uint16_t)room : n;
+	}
 	for (uint16_t i = 0; i < n; i++) {
-		send_one(p, m[i]);
+		send_one(p, queue, m[i]);
 		sim_buf_drop(d->machine, m[i]);
 	}
 	return n;

@@ -195,7 +195,7 @@ private_malloc(struct shim *s, size_t n)
 	size_t whole = (sizeof(struct sim_alloc) + n + 63) / 64 * 64;
 	struct sim_alloc *a;
 
-	if (sim_fails_now(&d->fail_malloc_in, d->fail_malloc_stays) || whole < n)
+	if (n == 0 || sim_fails_now(&d->fail_malloc_in, d->fail_malloc_stays) || whole < n)
 		return NULL;
 	a = aligned_alloc(64, whole);
 	if (a == NULL)
@@ -244,9 +244,15 @@ entropy(struct shim *s, void *buf, size_t n)
 static int
 proc_alive(struct shim *s, const struct shim_proc *p)
 {
-	const struct sim_env *e = sim_door(s)->machine->env;
+	const struct sim_machine *m = sim_door(s)->machine;
+	const struct sim_door *d;
 
-	return e->alive != NULL ? e->alive(e->ctx, p) : 0;
+	if (m->env->alive != NULL)
+		return m->env->alive(m->env->ctx, p);
+	LIST_FOREACH(d, &m->doors, link)
+		if (d->shim.self.pid == p->pid)
+			return d->shim.self.start_time == p->start_time;
+	return 0;
 }
 
 static int

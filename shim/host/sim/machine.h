@@ -38,13 +38,16 @@ struct sim_env {
 	/* ns are ns of d's own clock. */
 	void (*sleep)(void *ctx, struct sim_door *d, uint64_t ns);
 	void (*point)(void *ctx, struct sim_door *d, const struct sim_access *a);
-	/* A frame leaves p (FCS not included). The bytes are the caller's. */
-	void (*frame)(void *ctx, struct sim_port *p, const uint8_t *frame, uint32_t len);
+	/* A frame leaves a transmit queue of p (FCS not included). The bytes are the caller's. */
+	void (*frame)(void *ctx, struct sim_port *p, uint16_t queue, const uint8_t *frame, uint32_t len);
+	/* How many more frames the transmit queue takes now; NULL: as many as come. */
+	unsigned int (*tx_room)(void *ctx, struct sim_port *p, uint16_t queue);
 	/* A frame waits in the queue of p. */
 	void (*ready)(void *ctx, struct sim_port *p, uint16_t queue);
 	void (*log)(void *ctx, struct sim_door *d, int level, const char *line);
 	/* An invariant does not hold. d may be NULL. */
 	void (*fail)(void *ctx, const struct sim_door *d, const char *text);
+	/* NULL: the machine's own doors are looked through. */
 	int (*alive)(void *ctx, const struct shim_proc *p);
 	int (*spawn)(void *ctx, struct sim_door *d, const char *const argv[], struct shim_proc *out);
 };
@@ -149,7 +152,8 @@ struct sim_machine {
 	struct rte_mbuf **set;       /* hash set of live buffers, open addressing */
 	size_t set_room;
 	uint64_t buf_serial;
-	uint64_t role_violations;    /* of doors that are closed, and two pollers of one queue */
+	uint64_t role_violations;    /* of doors that are closed */
+	char violation[96];          /* the last one of a queue, in words */
 	uint8_t scratch[SIM_FRAME_MAX];
 };
 
@@ -202,6 +206,8 @@ uint64_t sim_door_to_world_ns(const struct sim_door *d, uint64_t ns);
 
 /* A frame arrives at p from its wire. */
 void sim_port_receive(struct sim_port *p, const uint8_t *frame, uint32_t len);
+/* The same into a given queue, whatever RSS says. */
+void sim_port_receive_on(struct sim_port *p, uint16_t queue, const uint8_t *frame, uint32_t len);
 void sim_port_link_set(struct sim_port *p, bool up);
 /* The next `times` calls of op return err (negative). */
 void sim_port_inject(struct sim_port *p, enum sim_inject op, int err, unsigned int times);
