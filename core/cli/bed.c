@@ -58,22 +58,10 @@ check_before(struct bed *b, enum shim_role role)
 		return cli_fail(b->cmd, "a primary of file prefix %s is running already, as another user or in another "
 			"container: give this configuration a file_prefix of its own", b->prefix);
 	machine_clean(&b->m, b->prefix);
-	doctor_preflight(&d, &b->m, &b->cfg);
+	doctor_preflight(&d, &b->m, &b->cfg, b->alone);
 	f = doctor_first_failure(&d);
 	if (f != NULL)
 		return cli_fail(b->cmd, "%s: %s", f->text, f->fix);
-	return -1;
-}
-
-/* A second process would open, and so empty, the file that net_pcap writes. */
-static int
-check_pcap(struct bed *b)
-{
-	for (unsigned int i = 0; i < CONFIG_MAX_VDEVS; i++)
-		if (b->cfg.vdev[i].present && b->cfg.vdev[i].driver == VDEV_NET_PCAP && b->cfg.vdev[i].args != NULL &&
-		    strstr(b->cfg.vdev[i].args, "tx_pcap=") != NULL)
-			return cli_fail(b->cmd, "[vdev%u] writes a pcap file, and attaching would empty it: look at the file "
-				"after 'nonic stop'", i);
 	return -1;
 }
 
@@ -181,14 +169,16 @@ open_door(struct bed *b, enum shim_role role, unsigned int proc_id)
 }
 
 int
-bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id)
+bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id,
+	bool alone)
 {
 	int rc = bed_config(b, cmd, conf);
 
+	b->alone = alone;
+	if (rc < 0 && alone && b->cfg.primary_slim)
+		rc = cli_fail(cmd, "[dpdk] primary_slim=1 asks for a primary of its own: 'nonic primary', then 'nonic serve'");
 	if (rc < 0)
 		rc = check_before(b, role);
-	if (rc < 0 && role == SHIM_ROLE_OBSERVER)
-		rc = check_pcap(b);
 	if (rc < 0)
 		rc = open_door(b, role, proc_id);
 	if (rc >= 0)

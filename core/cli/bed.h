@@ -18,15 +18,16 @@ struct bed {
 	char **eal_argv;
 	struct shim *shim;
 	pthread_t waiter;          /* waits for SIGTERM and SIGINT */
-	bool waiting;
+	bool waiting, alone;
 	volatile int stop;         /* set when one came */
 };
 
 /*
  * Reads conf, checks the machine, starts the EAL in the role and opens the door. SIGTERM and SIGINT set b->stop from
- * here on. -1: go on, and bed_close at the end; else the exit code after one message that says what is missing.
+ * here on. alone: a primary with its only worker inside, which needs no hugepages with no_huge=1. -1: go on, and bed_close at the end; else the exit code after one message that says what is missing.
  */
-int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id);
+int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id,
+	bool alone);
 /* The configuration only: no EAL, no door. Same results; bed_close ends it too. */
 int bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf);
 void bed_close(struct bed *b);

@@ -65,7 +65,7 @@ common_parse(struct common *c, const struct cli_cmd *cmd, int argc, char **argv,
 static int
 common_open(struct common *c, const struct cli_cmd *cmd)
 {
-	int rc = bed_open(&c->b, cmd, c->conf, SHIM_ROLE_OBSERVER, 0);
+	int rc = bed_open(&c->b, cmd, c->conf, SHIM_ROLE_OBSERVER, 0, false);
 
 	if (rc >= 0)
 		return rc;

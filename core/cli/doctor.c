@@ -192,11 +192,16 @@ check_devices(struct doctor *d, const struct nonic_config *cfg)
 }
 
 static void
-check_config(struct doctor *d, const struct nonic_config *cfg)
+check_no_huge(struct doctor *d, const struct nonic_config *cfg)
 {
 	if (cfg->no_huge)
-		doctor_add(d, DOCTOR_FAIL, "no_huge", "remove no_huge=1 from [dpdk]", "[dpdk] no_huge=1: without hugepages "
-			"no second process can attach, so a worker can not");
+		doctor_add(d, DOCTOR_FAIL, "no_huge", "remove no_huge=1 from [dpdk], or use 'nonic serve --alone'", "[dpdk] "
+			"no_huge=1: without hugepages no second process can attach");
+}
+
+static void
+check_config(struct doctor *d, const struct nonic_config *cfg)
+{
 	check_lcores(d, cfg);
 	check_devices(d, cfg);
 	check_ports(d, cfg);
@@ -211,17 +216,22 @@ doctor_run(struct doctor *d, const struct machine *m, const struct nonic_config 
 	check_hugepages(d, cfg);
 	check_tap(d, cfg);
 	check_runtime(d, cfg);
-	if (cfg != NULL)
-		check_config(d, cfg);
+	if (cfg == NULL)
+		return;
+	check_no_huge(d, cfg);
+	check_config(d, cfg);
 }
 
 void
-doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_config *cfg)
+doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_config *cfg, bool alone)
 {
 	d->m = m;
 	d->n = 0;
+	if (!alone)
+		check_no_huge(d, cfg);
 	check_config(d, cfg);
-	check_hugepages(d, cfg);
+	if (!alone || !cfg->no_huge)
+		check_hugepages(d, cfg);
 	check_tap(d, cfg);
 }
 

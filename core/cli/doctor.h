@@ -30,7 +30,7 @@ void doctor_add(struct doctor *d, enum doctor_level level, const char *id, const
 bool doctor_failed(const struct doctor *d);
 /* The first failure, for a command that can not start; NULL: none. */
 const struct doctor_finding *doctor_first_failure(const struct doctor *d);
-/* What cfg needs of the machine for a primary and workers as processes of their own: the failures only. */
-void doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_config *cfg);
+/* What cfg needs of the machine before a primary starts; alone: no other process has to attach. */
+void doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_config *cfg, bool alone);
 
 #endif

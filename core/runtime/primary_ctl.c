@@ -21,6 +21,7 @@ park(void *ctx)
 	struct primary *p = ((struct quiesce *)ctx)->p;
 	uint64_t deadline = shim_clock_ns(p->shim) + PRIMARY_PARK_MS * 1000000ull;
 	uint32_t order = ++p->park_number == 0 ? ++p->park_number : p->park_number;
+	struct shim_proc self = shim_self(p->shim);
 
 	/* all of them, those without an owner too: whoever comes now finds the order before its first turn */
 	for (unsigned int i = 0; i < p->nb_workers; i++)
@@ -28,6 +29,9 @@ park(void *ctx)
 	for (unsigned int i = 0; i < p->nb_workers; i++) {
 		struct ctl_block *b = p->worker[i].block;
 
+		/* a worker inside this process does not run while this does */
+		if (b->owner.pid == self.pid)
+			continue;
 		/* acquire pairs with the worker's release: its last burst is over */
 		while (shim_load32(p->shim, &b->park_ack, SHIM_ACQUIRE) != order) {
 			if (!ctl_owner_alive(p->shim, b))

@@ -146,6 +146,24 @@ vlans_setup(struct worker *w, struct worker_port *wp)
 	return 0;
 }
 
+/* The port's MAC; for a port without one (net_ring) a local one that all of its workers derive alike. */
+static void
+port_mac(const struct worker *w, const struct worker_port *wp, const struct shim_port_info *info, uint8_t mac[6])
+{
+	static const uint8_t none[6];
+	uint64_t id = w->dir->boot_id;
+
+	memcpy(mac, info->mac, 6);
+	if (memcmp(mac, none, 6) != 0)
+		return;
+	mac[0] = 0x02;
+	mac[1] = 'n';
+	mac[2] = id & 0xff;
+	mac[3] = id >> 8 & 0xff;
+	mac[4] = id >> 16 & 0xff;
+	mac[5] = wp->port;
+}
+
 int
 worker_if_setup(struct worker *w, struct worker_port *wp)
 {
@@ -178,7 +196,7 @@ worker_if_setup(struct worker *w, struct worker_port *wp)
 		memcpy(nc.name, cp->if_name, sizeof(nc.name));
 	else
 		snprintf(nc.name, sizeof(nc.name), "f-stack-%u", wp->port);
-	memcpy(nc.mac, info.mac, sizeof(nc.mac));
+	port_mac(w, wp, &info, nc.mac);
 	rc = if_add(w, &nc, vlans ? NULL : &cp->a, &wp->nif);
 	return rc < 0 ? rc : vlans_setup(w, wp);
 }

@@ -104,9 +104,9 @@ def sysctl(name, value):
 class Bed:
     """A directory, a file prefix, a configuration, and the processes started from it."""
 
-    def __init__(self, build, verbose=False):
+    def __init__(self, build, huge=True):
         self.nonic = os.path.join(build, "core/cli/nonic")
-        self.verbose = verbose
+        self.want_huge = huge
         self.dir = tempfile.mkdtemp(prefix="nonic-test-")
         self.prefix = os.path.basename(self.dir)
         self.conf = os.path.join(self.dir, "config.ini")
@@ -117,10 +117,11 @@ class Bed:
         try:
             if not os.path.exists(self.nonic):
                 raise Failed("%s is not built" % self.nonic)
-            for tool in ("ip", "ping"):
+            for tool in ("ip", "ping") if self.want_huge else ():
                 if shutil.which(tool) is None:
                     raise Skip("the program '%s' is missing: apt-get install iproute2 iputils-ping" % tool)
-            self.huge.open()
+            if self.want_huge:
+                self.huge.open()
         except BaseException:
             shutil.rmtree(self.dir, ignore_errors=True)
             raise

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The other end of virtual ports, a program of its own EAL (no code of core/):
+ *   peer forward EAL-ARGS   carries frames between its ports 0 and 1 until SIGTERM (net_vhost and a veth, say)
+ *   peer inject RING POOL FILE EAL-ARGS   as a secondary: puts each line's frame (hex) of FILE into the ring, in
+ *                                         buffers of the pool
+ */
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BURST 32
+#define DATA_ROOM 9728
+#define JUMBO 9000
+
+static volatile sig_atomic_t stopped;
+
+static void
+on_term(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static int
+fail(const char *what)
+{
+	fprintf(stderr, "peer: %s\n", what);
+	return 1;
+}
+
+static int
+port_start(uint16_t port, struct rte_mempool *pool)
+{
+	struct rte_eth_conf conf = { .rxmode = { .mtu = JUMBO } };
+
+	/* a driver that knows no MTU is taken as it comes */
+	if (rte_eth_dev_configure(port, 1, 1, &conf) != 0) {
+		conf.rxmode.mtu = 0;
+		if (rte_eth_dev_configure(port, 1, 1, &conf) != 0)
+			return -1;
+	}
+	if (rte_eth_rx_queue_setup(port, 0, 256, SOCKET_ID_ANY, NULL, pool) != 0 ||
+	    rte_eth_tx_queue_setup(port, 0, 256, SOCKET_ID_ANY, NULL) != 0)
+		return -1;
+	return rte_eth_dev_start(port);
+}
+
+static int
+forward(int argc, char **argv)
+{
+	struct rte_mbuf *m[BURST];
+	struct rte_mempool *pool;
+
+	if (rte_eal_init(argc, argv) < 0)
+		return fail("no EAL");
+	pool = rte_pktmbuf_pool_create("peer", 4095, 64, 0, DATA_ROOM, SOCKET_ID_ANY);
+	if (pool == NULL || rte_eth_dev_count_avail() != 2)
+		return fail("no pool, or not two ports");
+	if (port_start(0, pool) != 0 || port_start(1, pool) != 0)
+		return fail("a port did not start");
+	signal(SIGTERM, on_term);
+	printf("peer ready\n");
+	fflush(stdout);
+	while (!stopped) {
+		unsigned int did = 0;
+
+		for (uint16_t port = 0; port < 2; port++) {
+			uint16_t n = rte_eth_rx_burst(port, 0, m, BURST);
+			uint16_t took = n > 0 ? rte_eth_tx_burst(port ^ 1, 0, m, n) : 0;
+
+			did += n;
+			rte_pktmbuf_free_bulk(m + took, n - took);
+		}
+		if (did == 0)
+			usleep(20);
+	}
+	rte_eth_dev_stop(0);
+	rte_eth_dev_stop(1);
+	rte_eal_cleanup();
+	return 0;
+}
+
+static int
+inject(const char *ring_name, const char *pool_name, const char *file, int argc, char **argv)
+{
+	struct rte_mempool *pool;
+	struct rte_ring *ring;
+	char line[8192];
+	FILE *f = fopen(file, "r");
+	unsigned int n = 0;
+
+	if (f == NULL || rte_eal_init(argc, argv) < 0)
+		return fail("no file, or no EAL");
+	ring = rte_ring_lookup(ring_name);
+	pool = rte_mempool_lookup(pool_name);
+	if (ring == NULL || pool == NULL)
+		return fail("no such ring or pool");
+	while (fgets(line, sizeof(line), f) != NULL) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+		size_t len = strcspn(line, "\n") / 2;
+		uint8_t *d = m == NULL ? NULL : (uint8_t *)rte_pktmbuf_append(m, len);
+
+		if (d == NULL)
+			return fail("no buffer");
+		for (size_t i = 0; i < len; i++)
+			sscanf(line + 2 * i, "%2hhx", d + i);
+		while (rte_ring_enqueue(ring, m) != 0)
+			usleep(100);
+		n++;
+	}
+	printf("injected %u\n", n);
+	fclose(f);
+	rte_eal_cleanup();
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 2 && strcmp(argv[1], "forward") == 0)
+		return forward(argc - 1, argv + 1);
+	if (argc > 5 && strcmp(argv[1], "inject") == 0)
+		return inject(argv[2], argv[3], argv[4], argc - 4, argv + 4);
+	return fail("usage: peer forward EAL-ARGS | peer inject RING POOL FILE EAL-ARGS");
+}

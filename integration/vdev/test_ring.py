@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""net_ring: what the port sends comes back to it. A third process puts pings into the ring; each answer returns, addressed to
+the asker's MAC, and is counted as a frame for another station.
+
+TST-2, CFG-8
+"""
+import os
+import time
+
+from vdev import PORT4, Bed, check, conf, frames, main, peer, run
+
+PINGS = 500
+
+
+def test(build):
+    with Bed(build) as bed:
+        bed.config(conf.config("driver=net_ring", port=PORT4))
+        bed.primary()
+        free = bed.status()["primary"]["pool_free"]
+        worker = bed.serve()
+        mac = bytes.fromhex(bed.cli_json("ifconfig")["interfaces"][0]["mac"].replace(":", ""))
+        path = os.path.join(bed.dir, "frames")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(frames.arp_request(conf.V4, conf.V4_PEER).hex() + "\n")
+            for i in range(PINGS):
+                p = frames.ipv4(conf.V4_PEER, conf.V4, 1, frames.icmp_echo(7, i, bytes(i % 1400)), ident=i)
+                f.write(frames.ether(mac, p).hex() + "\n")
+        _, out, _ = run([peer(build), "inject", "ETH_RXTX0_net_ring0", "nonic_pool", path, "--lcores=100@0", "--no-pci",
+                         "--no-telemetry", "--proc-type=secondary", "--log-level=4",
+                         "--file-prefix=container-" + bed.prefix])
+        check("injected %d" % (PINGS + 1) in out, out)
+        time.sleep(0.2)
+        st = bed.status()["workers"][0]
+        check(st["drops"].get("eth_not_for_us", 0) == PINGS + 1, "an ARP answer and %d pings': %s" % (PINGS, st["drops"]))
+        worker.terminate()
+        check(worker.wait(5) == 0, "the worker's exit code")
+        time.sleep(0.05)
+        lost = free - bed.status()["primary"]["pool_free"]
+        check(lost == 0, "%d buffers are gone" % lost)
+        bed.stop()
+
+
+main(test)
