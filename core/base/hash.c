@@ -64,16 +64,19 @@ sip_hash(const struct siphash_key *key, const uint8_t *p, size_t n, int c, int d
 		h.v0 ^= w;
 	}
 	if (n & 4) {
-		uint32_t half;
+		uint32_t v;
 
-		memcpy(&half, p, 4);
-		last |= half;
-		for (size_t i = 4; i < n; i++)
-			last |= (uint64_t)p[i] << (8 * i);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			last |= (uint64_t)p[i] << (8 * i);
+		memcpy(&v, p, sizeof(v));
+		last |= v;
 	}
+	if (n & 2) {
+		uint16_t v;
+
+		memcpy(&v, p + (n & 4), sizeof(v));
+		last |= (uint64_t)v << 8 * (n & 4);
+	}
+	if (n & 1)
+		last |= (uint64_t)p[n & 6] << 8 * (n & 6);
 	h.v3 ^= last;
 	sip_rounds(&h, c);
 	h.v0 ^= last;
