@@ -67,7 +67,7 @@ crash_catch(void)
 
 	sigaltstack(&ss, NULL);
 	sigaction(SIGABRT, &sa, NULL);
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SIM_WITH_ASAN
 	sigaction(SIGSEGV, &sa, NULL);
 	sigaction(SIGBUS, &sa, NULL);
 #endif

@@ -19,16 +19,10 @@
 #include <valgrind/memcheck.h>
 #define HAVE_MEMCHECK 1
 #endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#endif
+#ifdef SIM_WITH_ASAN
 #define QUARANTINE 0u
-#endif
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) && !defined(QUARANTINE)
-#define QUARANTINE 0u
-#endif
-#ifndef QUARANTINE
+#else
 #define QUARANTINE 64u /* released buffers kept, so that a second release finds what it is */
 #endif
 #define POISON 0xa5

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's command line, with scenarios made for the purpose: good, failing, undetermined, crashing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim/shim.h"
+#include "sim/cli.h"
+
+static char dir[] = "/tmp/sim_cli_XXXXXX";
+static char out[65536], err[65536];
+
+static void
+main_leaker(struct sim_proc *p, void *arg)
+{
+	struct shim *s = sim_proc_shim(p);
+	struct shim_pool *pool;
+
+	(void)arg;
+	shim_pool_create(s, "p", 8, 2176, &pool);
+	if (sim_seed(sim_proc_world(p)) % 2 == 0)
+		shim_buf_alloc(s, pool);
+	shim_log(s, SHIM_LOG_INFO, "good bye");
+}
+
+static void
+run_canary(struct sim_world *w, void *state)
+{
+	const struct sim_proc_conf c = { .name = "leaker", .main = main_leaker };
+
+	(void)state;
+	sim_proc_start(sim_host_add(w, "h"), &c);
+	sim_run(w, 1000);
+	sim_finish(w);
+}
+
+static void
+run_good(struct sim_world *w, void *state)
+{
+	(void)state;
+	sim_run(w, 2000000000);
+	sim_finish(w);
+}
+
+static void
+run_undetermined(struct sim_world *w, void *state)
+{
+	static uint64_t n;
+	const struct sim_proc_conf c = { .name = n++ % 2 == 0 ? "one" : "two", .main = main_leaker };
+
+	(void)state;
+	sim_proc_start(sim_host_add(w, "h"), &c);
+	sim_run(w, 1000);
+	sim_finish(w);
+}
+
+static void
+run_crash(struct sim_world *w, void *state)
+{
+	(void)w;
+	(void)state;
+	abort();
+}
+
+static const struct sim_scenario good = { .name = "good", .description = "-", .state_size = 1, .run = run_good },
+	canary = { .name = "canary", .description = "-", .state_size = 1, .run = run_canary },
+	undetermined = { .name = "undetermined", .description = "-", .state_size = 1, .run = run_undetermined },
+	crash = { .name = "crash", .description = "-", .state_size = 1, .run = run_crash };
+static const struct sim_scenario *const table[] = { &good, &canary, &undetermined, &crash, NULL };
+
+static void
+slurp(int fd, char *buf, size_t n)
+{
+	ssize_t k;
+
+	lseek(fd, 0, SEEK_SET);
+	k = read(fd, buf, n - 1);
+	buf[k > 0 ? k : 0] = '\0';
+	close(fd);
+}
+
+/* Runs words (separated by spaces) as a child with its output caught; the exit code, or 128 + signal. */
+static int
+call(const char *words)
+{
+	char text[512], *argv[20] = { 0 }, name[2][32] = { "/tmp/sim_out_XXXXXX", "/tmp/sim_err_XXXXXX" };
+	int argc = 0, fd[2], status;
+	pid_t pid;
+
+	snprintf(text, sizeof(text), "%s", words);
+	for (char *p = strtok(text, " "); p != NULL; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	for (int i = 0; i < 2; i++) {
+		fd[i] = mkstemp(name[i]);
+		unlink(name[i]);
+	}
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fd[0], 1);
+		dup2(fd[1], 2);
+		status = sim_cli_run_table(table, argc, argv);
+		fflush(NULL);
+		exit(status);
+	}
+	waitpid(pid, &status, 0);
+	slurp(fd[0], out, sizeof(out));
+	slurp(fd[1], err, sizeof(err));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	char cmd[64];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	return system(cmd);
+}
+
+/* SIM-6 */
+static void
+good_seeds_end_with_a_total_and_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(call("run good --seeds 3..12 --twice"), 0);
+	assert_non_null(strstr(out, "good"));
+	assert_non_null(strstr(out, "total"));
+	assert_non_null(strstr(out, "10 seeds     0 failed"));
+	assert_non_null(strstr(out, "20.0 s virtual"));
+	assert_string_equal(err, "");
+}
+
+/* SIM-5, SIM-6: the canary: a violated invariant is caught, its seed and the command that replays it are printed, and the
+ * packets and the event log are there */
+static void
+a_failing_seed_is_told_with_all_that_is_needed(void **state)
+{
+	char words[128], text[4096] = "";
+	FILE *f;
+
+	(void)state;
+	snprintf(words, sizeof(words), "run canary --seeds 1..3 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "FAILED canary seed 2"));
+	assert_null(strstr(err, "seed 1"));
+	assert_null(strstr(err, "seed 3"));
+	assert_non_null(strstr(err, "ended with 1 buffers"));
+	assert_non_null(strstr(err, "replay:  nonic sim run canary --seed 2"));
+	assert_null(strstr(err, "NOT DETERMINISTIC"));
+	assert_non_null(strstr(out, "3 seeds     1 failed"));
+	snprintf(words, sizeof(words), "%s/sim-canary-2.pcap", dir);
+	assert_non_null(strstr(err, words));
+	assert_int_equal(access(words, R_OK), 0);
+	snprintf(words, sizeof(words), "%s/sim-canary-2.log", dir);
+	f = fopen(words, "r");
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	assert_non_null(strstr(text, "0.000000000 start leaker on h"));
+	assert_non_null(strstr(text, "log leaker 7 good bye"));
+	assert_non_null(strstr(text, "fail world"));
+}
+
+static void
+files_of_ones_own_are_used(void **state)
+{
+	char words[256], name[128];
+
+	(void)state;
+	snprintf(words, sizeof(words), "run canary --seed=2 --pcap=%s/a.pcap --trace %s/a.log", dir, dir);
+	assert_int_equal(call(words), 1);
+	snprintf(name, sizeof(name), "%s/a.log", dir);
+	assert_non_null(strstr(err, name));
+	assert_int_equal(access(name, R_OK), 0);
+	snprintf(name, sizeof(name), "%s/a.arrived.pcap", dir);
+	assert_int_equal(access(name, R_OK), 0);
+	assert_int_equal(call("run good --pcap /nonexistent/x.pcap"), 1);
+	assert_non_null(strstr(err, "could not be made"));
+}
+
+/* SIM-1 */
+static void
+a_run_that_differs_from_its_repetition_fails(void **state)
+{
+	char words[128];
+
+	(void)state;
+	snprintf(words, sizeof(words), "run undetermined --seed 1 --twice --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "two runs of this seed differ"));
+	/* without --twice a failure is repeated for its bundle, and that tells */
+	snprintf(words, sizeof(words), "run undetermined --seed 2 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "NOT DETERMINISTIC"));
+}
+
+/* SIM-6 */
+static void
+a_crash_names_its_seed(void **state)
+{
+	(void)state;
+	assert_int_equal(call("run crash --seed 77"), 128 + 6);
+	assert_non_null(strstr(err, "scenario crash crashed with seed 77"));
+	assert_non_null(strstr(err, "nonic sim run crash --seed 77"));
+}
+
+static void
+json_is_one_object(void **state)
+{
+	(void)state;
+	assert_int_equal(call("run good --seeds 1..2 --json"), 0);
+	assert_int_equal(strncmp(out, "{\"scenarios\":[{\"scenario\":\"good\",\"seeds\":2,\"failed\":0,", 52), 0);
+	assert_non_null(strstr(out, "],\"total\":{\"scenario\":\"total\",\"seeds\":2"));
+	assert_string_equal(out + strlen(out) - 3, "}}\n");
+}
+
+static void
+what_makes_no_sense_is_refused_with_two(void **state)
+{
+	static const char *const bad[] = { "run", "run none", "run good --seed x", "run good --seed", "run good --seeds 5",
+		"run good --seeds 5..4", "run good --seeds 5..x", "run good --seed 1..2", "run good more", "run good --what",
+		"run good --seeds 1..2 --pcap x", "run all --trace x", "run good --seed 99999999999999999999",
+		"run none --json" };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(call(bad[i]), 2);
+		assert_true(strlen(err) > 0);
+	}
+	assert_int_equal(call("run --help"), 0);
+	assert_non_null(strstr(out, "usage: nonic sim run"));
+}
+
+static void
+the_table_is_complete_and_can_be_listed(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	for (; sim_scenarios[n] != NULL; n++) {
+		assert_ptr_equal(sim_scenario_find(sim_scenarios[n]->name), sim_scenarios[n]);
+		assert_true(strlen(sim_scenarios[n]->description) > 20);
+		assert_null(strpbrk(sim_scenarios[n]->description, "\"\\"));
+	}
+	assert_true(n >= 9);
+	assert_null(sim_scenario_find("none"));
+	assert_int_equal(sim_cli_list(false), 0);
+	assert_int_equal(sim_cli_list(true), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_seeds_end_with_a_total_and_zero),
+		cmocka_unit_test(a_failing_seed_is_told_with_all_that_is_needed),
+		cmocka_unit_test(files_of_ones_own_are_used),
+		cmocka_unit_test(a_run_that_differs_from_its_repetition_fails),
+		cmocka_unit_test(a_crash_names_its_seed),
+		cmocka_unit_test(json_is_one_object),
+		cmocka_unit_test(what_makes_no_sense_is_refused_with_two),
+		cmocka_unit_test(the_table_is_complete_and_can_be_listed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
