@@ -87,7 +87,6 @@ every_length_and_alignment(void **state)
 		}
 }
 
-/* RSS-1 */
 static void
 toeplitz_vectors_ipv4(void **state)
 {
