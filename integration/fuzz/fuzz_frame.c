@@ -7,6 +7,7 @@
  * over two segments, 8 lets a second pass afterwards, 16 a minute, 32 tells the tag of VLAN 5 as stripped by the port.
  * At the end every buffer must be back in the pool.
  */
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
