@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ff_* calls over a stack on a mock door: results, errno, the example as C and as C++. */
+#include "example.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "core/api/api_priv.h"
+#include "unit/stack/fixture.h"
+
+#ifdef HAVE_CPP
+int example_cpp_round(int port, int use_epoll, int (*arrive)(int port));
+#endif
+
+static _Thread_local struct fx *fx;
+static _Thread_local struct ff_instance *instance;
+
+static int
+setup(void **state)
+{
+	struct ff_instance_config c = { 0 };
+
+	fx = fx_new(NULL);
+	fx_know_peer(fx);
+	c.shim = fx->shim;
+	c.stack = fx->s;
+	assert_int_equal(ff_instance_new(&c, &instance), 0);
+	assert_null(ff_instance_set(instance));
+	*state = fx;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	ff_instance_free(instance);
+	assert_null(ff_instance_current());
+	fx_free(fx);
+	return 0;
+}
+
+#define FAILS(call, e) do { errno = 0; assert_int_equal((call), -1); assert_int_equal(errno, (e)); } while (0)
+
+static int
+arrive(int port)
+{
+	fx_rx_udp4(fx, 4000, (uint16_t)port, "hello", 5);
+	return 0;
+}
+
+/* STK-5 */
+static void
+example_echoes_by_kqueue_and_by_epoll(void **state)
+{
+	struct fx_pkt *p = test_malloc(sizeof(*p));
+	struct echo e;
+	int use_epoll;
+
+	(void)state;
+	assert_int_equal(ff_init(0, NULL), 0); /* the instance is there: nothing to start */
+	for (use_epoll = 0; use_epoll < 2; use_epoll++) {
+		assert_int_equal(echo_start(&e, 80, use_epoll), 0);
+		ff_run(echo_loop, &e); /* stored: somebody else turns the worker */
+		arrive(80);
+		ff_instance_loop(instance);
+		assert_int_equal(e.served, 1);
+		fx_expect(fx, 0x800, p);
+		assert_memory_equal(p->l4 + 8, "hello", 5);
+		assert_int_equal(ff_close(e.queue), 0);
+		assert_int_equal(ff_close(e.fd), 0);
+#ifdef HAVE_CPP
+		assert_int_equal(example_cpp_round(81, use_epoll, arrive), 1);
+		fx_expect(fx, 0x800, p);
+#endif
+	}
+	ff_run(NULL, NULL);
+	assert_int_equal(ff_instance_loop(instance), 0);
+	assert_false(ff_instance_stopped(instance));
+	ff_stop_run();
+	assert_true(ff_instance_stopped(instance));
+	test_free(p);
+}
+
+/* STK-5 */
+static void
+every_call_reaches_the_stack(void **state)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(7000) }, b;
+	struct linux_sockaddr *la = (struct linux_sockaddr *)&a, *lb = (struct linux_sockaddr *)&b;
+	socklen_t n = sizeof(b);
+	int fd = ff_socket(AF_INET, SOCK_DGRAM, 0), tx = ff_socket(AF_INET6_FREEBSD, SOCK_DGRAM, 0), v = 1, i;
+	char buf[64];
+	struct iovec iov = { buf, 4 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct pollfd pf = { .events = POLLIN };
+	struct timeval tv = { 0, 0 };
+	fd_set rd;
+
+	(void)state;
+	assert_true(fd >= 0 && tx >= 0);
+	assert_int_equal(ff_bind(fd, la, sizeof(a)), 0);
+	assert_int_equal(ff_getsockname(fd, lb, &n), 0);
+	assert_int_equal(b.sin_port, htons(7000));
+	FAILS(ff_getpeername(fd, lb, &n), ENOTCONN);
+	FAILS(ff_listen(fd, 5), EOPNOTSUPP);
+	FAILS(ff_accept(fd, lb, &n), EOPNOTSUPP);
+	FAILS(ff_accept4(fd, lb, &n, SOCK_NONBLOCK), EOPNOTSUPP);
+	FAILS(ff_socket(AF_INET, SOCK_STREAM, 0), EPROTONOSUPPORT);
+	FAILS(ff_bind(fd, NULL, 16), EFAULT);
+	assert_int_equal(ff_setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &v, sizeof(v)), 0);
+	n = sizeof(v);
+	assert_int_equal(ff_getsockopt(fd, SOL_SOCKET, SO_BROADCAST, &v, &n), 0);
+	FAILS(ff_setsockopt(fd, SOL_SOCKET, 9999, &v, sizeof(v)), ENOPROTOOPT);
+	a.sin_addr.s_addr = fx_ip4("10.0.0.1");
+	assert_int_equal(ff_connect(tx, la, sizeof(a)), 0);
+	assert_int_equal(ff_write(tx, "1", 1), 1);
+	assert_int_equal(ff_send(tx, "22", 2, MSG_NOSIGNAL), 2);
+	assert_int_equal(ff_sendto(tx, "333", 3, 0, NULL, 0), 3);
+	memcpy(buf, "4444", 4);
+	assert_int_equal(ff_sendmsg(tx, &msg, MSG_DONTWAIT), 4);
+	assert_int_equal(ff_writev(tx, &iov, 1), 4);
+	FAILS(ff_writev(tx, &iov, -1), EINVAL);
+	FAILS(ff_readv(tx, &iov, 1025), EINVAL);
+	fx_poll(fx);
+	pf.fd = fd;
+	assert_int_equal(ff_poll(&pf, 1, 1000), 1);
+	FD_ZERO(&rd);
+	FD_SET(fd, &rd);
+	assert_int_equal(ff_select(fd + 1, &rd, NULL, NULL, &tv), 1);
+	tv.tv_sec = -1;
+	FAILS(ff_select(fd + 1, &rd, NULL, NULL, &tv), EINVAL);
+	assert_int_equal(ff_ioctl(fd, FIONREAD, &v), 0);
+	assert_int_equal(v, 1);
+	assert_int_equal(ff_read(fd, buf, 9), 1);
+	assert_int_equal(ff_recv(fd, buf, 9, 0), 2);
+	assert_int_equal(ff_recvfrom(fd, buf, 9, 0, lb, &n), 3);
+	iov.iov_len = 9;
+	assert_int_equal(ff_recvmsg(fd, &msg, 0), 4);
+	assert_int_equal(ff_readv(fd, &iov, 1), 4);
+	FAILS(ff_read(fd, buf, 9), EAGAIN);
+	FAILS(ff_shutdown(fd, SHUT_RD), ENOTCONN);
+	i = ff_dup(fd);
+	assert_int_equal(ff_dup2(fd, i + 5), i + 5);
+	assert_int_equal(ff_fdisused(i + 5), 1);
+	assert_int_equal(ff_fdisused(i + 6), 0);
+	assert_int_equal(ff_fdisused(-1), 0);
+	assert_int_equal(ff_fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(ff_fcntl(fd, F_GETFL), O_RDWR | O_NONBLOCK);
+	assert_true(ff_getmaxfd() > 1000);
+	assert_int_equal(ff_close(i), 0);
+	FAILS(ff_close(i), EBADF);
+}
+
+static void
+collect(void **list, struct kevent *ev)
+{
+	struct kevent **at = (struct kevent **)list;
+
+	*(*at)++ = *ev;
+}
+
+/* STK-5 */
+static void
+events_reach_the_stack(void **state)
+{
+	struct kevent k, out[2];
+	struct epoll_event ev = { .events = EPOLLIN };
+	int kq = ff_kqueue(), ep = ff_epoll_create(1);
+
+	(void)state;
+	EV_SET(&k, 7, EVFILT_USER, EV_ADD, NOTE_TRIGGER, 0, &k);
+	assert_int_equal(ff_kevent_do_each(kq, &k, 1, out, 2, NULL, collect), 1);
+	assert_int_equal(out[0].ident, 7);
+	assert_ptr_equal(out[0].udata, &k);
+	FAILS(ff_kevent_do_each(kq, &k, 1, out, 2, NULL, NULL), EFAULT);
+	FAILS(ff_kevent(kq, &k, 1, NULL, 2, NULL), EFAULT);
+	FAILS(ff_kevent(99, &k, 1, out, 2, NULL), EBADF);
+	FAILS(ff_epoll_create(-1), EINVAL);
+	FAILS(ff_epoll_ctl(ep, EPOLL_CTL_ADD, 99, &ev), EBADF);
+	assert_int_equal(ff_epoll_wait(ep, &ev, 1, -1), 0); /* never waits */
+}
+
+/* STK-5 */
+static void
+the_rest(void **state)
+{
+	struct sockaddr_in dst = { .sin_family = AF_INET }, gw = dst, mask = dst;
+	struct sockaddr_in6 d6 = { .sin6_family = AF_INET6 }, g6 = d6, m6 = d6;
+	struct linux_sockaddr *d = (struct linux_sockaddr *)&dst, *g = (struct linux_sockaddr *)&gw,
+		*m = (struct linux_sockaddr *)&mask;
+	union ip_addr via = fx_a6("2001:db8::2");
+	uint64_t traffic[6] = { 1, 1, 1, 1, 1, 1 };
+	struct timeval tv;
+	int oid[2] = { 4, 256 }, v;
+	size_t n = sizeof(v);
+
+	(void)state;
+	mock_set_wall_ns(fx->shim, 1234567890123456789ull);
+	assert_int_equal(ff_gettimeofday(&tv, NULL), 0);
+	assert_int_equal(tv.tv_sec, 1234567890);
+	assert_int_equal(tv.tv_usec, 123456);
+	assert_int_equal(ff_gettimeofday(NULL, NULL), 0);
+	assert_int_equal(ff_sysctl(oid, 2, &v, &n, NULL, 0), 0);
+	assert_int_equal(v, 10000);
+	ff_get_traffic(traffic);
+	assert_int_equal(traffic[0] | traffic[5], 0);
+	FAILS(ff_dpdk_raw_packet_send(&v, 4, 0), ENXIO);
+	dst.sin_addr.s_addr = fx_ip4("192.168.7.0");
+	mask.sin_addr.s_addr = fx_ip4("255.255.255.0");
+	gw.sin_addr.s_addr = fx_ip4("10.0.0.2");
+	assert_int_equal(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, d, g, m), 0);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, d, g, m), EEXIST);
+	gw.sin_addr.s_addr = fx_ip4("10.0.0.3");
+	assert_int_equal(ff_route_ctl(FF_ROUTE_CHANGE, FF_RTF_GATEWAY, d, g, m), 0);
+	assert_int_equal(ff_route_ctl(FF_ROUTE_DEL, FF_RTF_GATEWAY, d, NULL, m), 0);
+	FAILS(ff_route_ctl(FF_ROUTE_DEL, FF_RTF_GATEWAY, d, NULL, m), ENOENT);
+	assert_int_equal(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_HOST, d, g, NULL), 0);
+	mask.sin_addr.s_addr = fx_ip4("255.0.255.0");
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, d, g, m), EINVAL);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, d, g, NULL), EINVAL);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_HOST, d, NULL, NULL), EINVAL);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_HOST, NULL, g, NULL), EINVAL);
+	/* IPv6 too: whole addresses */
+	d6.sin6_addr.s6_addr[0] = 0x20;
+	d6.sin6_addr.s6_addr[15] = 0;
+	memset(&m6.sin6_addr, 0xff, 8);
+	memcpy(&g6.sin6_addr, via.v6, 16);
+	assert_int_equal(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, (struct linux_sockaddr *)&d6,
+		(struct linux_sockaddr *)&g6, (struct linux_sockaddr *)&m6), 0);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_GATEWAY, (struct linux_sockaddr *)&d6, g,
+		(struct linux_sockaddr *)&m6), EINVAL);
+	d->sa_family = AF_UNIX;
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_HOST, d, g, NULL), EAFNOSUPPORT);
+	assert_int_equal(ff_global_cfg.dpdk.nb_ports, 0);
+}
+
+static void *
+in_thread(void *arg)
+{
+	*(int *)arg = ff_socket(AF_INET, SOCK_DGRAM, 0);
+	return arg;
+}
+
+/* STK-5 */
+static void
+threads_inherit_the_instance(void **state)
+{
+	pthread_t t;
+	int fd = -1;
+	void *ret;
+
+	(void)state;
+	assert_int_equal(ff_pthread_create(&t, NULL, in_thread, &fd), 0);
+	assert_int_equal(ff_pthread_join(t, &ret), 0);
+	assert_ptr_equal(ret, &fd);
+	assert_int_equal(ff_fdisused(fd), 1);
+	mock_fail_malloc_at(fx->shim, 1);
+	assert_int_equal(ff_pthread_create(&t, NULL, in_thread, &fd), ENOMEM);
+}
+
+/* STK-5 */
+static void
+log_lines(void **state)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	FAILS(ff_log(0, FF_LOGTYPE_USER1, "x"), EINVAL);
+	FAILS(ff_log(FF_LOG_ERR, 99, "x"), EINVAL);
+	assert_int_equal(ff_log(FF_LOG_ERR, FF_LOGTYPE_FSTACK_APP, "number %d\n", 5), 0);
+	assert_string_equal(mock_last_message(fx->shim), "number 5");
+	assert_int_equal(ff_log_reset_stream(f), 0);
+	assert_int_equal(ff_log(FF_LOG_ERR, FF_LOGTYPE_FSTACK_APP, "kept\n"), 0);
+	ff_log_set_global_level(FF_LOG_CRIT);
+	assert_int_equal(ff_log(FF_LOG_ERR, FF_LOGTYPE_FSTACK_APP, "dropped\n"), 0);
+	assert_int_equal(ff_log_set_level(FF_LOGTYPE_FSTACK_APP, FF_LOG_DEBUG), 0);
+	assert_int_equal(ff_log(FF_LOG_DEBUG, FF_LOGTYPE_FSTACK_APP, "type\n"), 0);
+	FAILS(ff_log_set_level(99, 1), EINVAL);
+	ff_log_close();
+	fclose(f);
+	assert_string_equal(text, "kept\ntype\n");
+	free(text);
+	assert_int_equal(ff_log_open_set(), 0); /* ./f-stack-0.log */
+	assert_int_equal(ff_log(FF_LOG_CRIT, FF_LOGTYPE_USER2, "to the file\n"), 0);
+	ff_log_close();
+	assert_int_equal(unlink("./f-stack-0.log"), 0);
+}
+
+static int
+lddr(uint16_t family, void *dst, uint16_t port, void *src)
+{
+	(void)family; (void)dst; (void)port; (void)src;
+	return EACCES;
+}
+
+/* STK-5 */
+static void
+without_an_instance_everything_is_enxio(void **state)
+{
+	struct ff_instance *in = ff_instance_set(NULL), *other;
+	struct ff_instance_config c = { 0 };
+	uint64_t t[6];
+	pthread_t th;
+	struct kevent k;
+	struct epoll_event ev;
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = 5 };
+	int fd;
+
+	(void)state;
+	FAILS(ff_socket(AF_INET, SOCK_DGRAM, 0), ENXIO);
+	FAILS(ff_read(0, t, 1), ENXIO);
+	FAILS(ff_kqueue(), ENXIO);
+	FAILS(ff_kevent(0, &k, 0, NULL, 0, NULL), ENXIO);
+	FAILS(ff_kevent_do_each(0, &k, 0, NULL, 0, NULL, NULL), ENXIO);
+	FAILS(ff_epoll_create(1), ENXIO);
+	FAILS(ff_epoll_ctl(0, 1, 0, &ev), ENXIO);
+	FAILS(ff_epoll_wait(0, &ev, 1, 0), ENXIO);
+	FAILS(ff_select(0, NULL, NULL, NULL, NULL), ENXIO);
+	FAILS(ff_poll(NULL, 0, 0), ENXIO);
+	FAILS(ff_gettimeofday(NULL, NULL), ENXIO);
+	FAILS(ff_sysctl(NULL, 0, NULL, NULL, NULL, 0), ENXIO);
+	FAILS(ff_route_ctl(FF_ROUTE_ADD, FF_RTF_HOST, NULL, NULL, NULL), ENXIO);
+	FAILS(ff_dpdk_raw_packet_send(t, 4, 0), ENXIO);
+	FAILS(ff_log_open_set(), ENXIO);
+	FAILS(ff_log_reset_stream(NULL), ENXIO);
+	FAILS(ff_log_set_level(1, 1), ENXIO);
+	assert_int_equal(ff_pthread_create(&th, NULL, in_thread, t), ENXIO);
+	assert_int_equal(ff_fdisused(0), 0);
+	ff_get_traffic(t);
+	assert_int_equal(t[0], 0);
+	ff_stop_run();
+	ff_run(NULL, NULL);
+	ff_log_close();
+	ff_log_set_global_level(1);
+	assert_int_equal(ff_global_cfg.dpdk.nb_procs, 0);
+	/* what is registered now is the next instance's */
+	ff_regist_pcblddr_fun(lddr);
+	assert_int_equal(ff_instance_new(&c, &other), -EINVAL);
+	c.shim = fx->shim;
+	assert_int_equal(ff_instance_new(&c, &other), -EINVAL);
+	c.stack = fx->s;
+	mock_fail_malloc_at(fx->shim, 1);
+	assert_int_equal(ff_instance_new(&c, &other), -ENOMEM);
+	assert_int_equal(ff_instance_new(&c, &other), 0);
+	ff_instance_set(other);
+	fd = ff_socket(AF_INET, SOCK_DGRAM, 0);
+	FAILS(ff_connect(fd, (struct linux_sockaddr *)&a, sizeof(a)), EACCES);
+	ff_regist_pcblddr_fun(NULL);
+	ff_regist_packet_dispatcher(NULL);
+	ff_regist_packet_dispatcher_context(NULL);
+	ff_instance_free(other);
+	ff_instance_free(NULL);
+	ff_instance_set(in);
+}
+
+/* STK-5: F-Stack's way: a failed ff_init ends the process with 1 */
+static void
+failed_init_exits_with_one(void **state)
+{
+	char prog[] = "x", conf[] = "--conf=/nonexistent/config.ini", bad[] = "--proc-type=none";
+	char *argv[2][3] = { { prog, conf, NULL }, { prog, bad, NULL } };
+	int i, status;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			ff_instance_set(NULL);
+			if (freopen("/dev/null", "w", stderr) == NULL)
+				_exit(9);
+			ff_init(2, argv[i]);
+			_exit(8);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 1);
+	}
+}
+
+#define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(example_echoes_by_kqueue_and_by_epoll), T(every_call_reaches_the_stack), T(events_reach_the_stack),
+		T(the_rest), T(threads_inherit_the_instance), T(log_lines), T(without_an_instance_everything_is_enxio),
+		T(failed_init_exits_with_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
