@@ -10,6 +10,7 @@ static uint8_t data[9000];
 
 /* What was said to UDP last: err 0, nothing. (Which of it a socket hears is UDP's affair.) */
 static struct ip_error said;
+static uint8_t said_l4[8]; /* what it pointed at: the buffer is gone when the test looks */
 void __real_udp_error(struct stack *s, const struct ip_error *e);
 void __wrap_udp_error(struct stack *s, const struct ip_error *e);
 
@@ -17,6 +18,8 @@ void
 __wrap_udp_error(struct stack *s, const struct ip_error *e)
 {
 	said = *e;
+	memcpy(said_l4, e->l4, sizeof(said_l4));
+	said.l4 = said_l4;
 	__real_udp_error(s, e);
 }
 
