@@ -127,6 +127,8 @@ sys_proc_spawn(const char *const argv[], struct shim_proc *out)
 
 	if (argv[0] == NULL)
 		return -ENOENT;
+	if (access(argv[0], X_OK) != 0) /* a plain answer even where posix_spawn can give none */
+		return -errno;
 	if (posix_spawnattr_init(&attr) != 0)
 		return -ENOMEM;
 	sigemptyset(&none);
