@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ID = re.compile(r"\b((?:SHM|CFG|MTU|STK|DSP|PUB|PAR|REL|IPC|PRE|NMT|ZC|IOM|SIM|TST)-\d+)\b")
 C_FUNC = re.compile(r"^(?:static\s+)?(?:void|int|bool|unsigned int|uint\d+_t)\s*\n?(\w+)\(", re.M)
 PY_FUNC = re.compile(r"^\s*def (\w+)\(", re.M)
-WHERE = ["unit", "sim", "shim/contract", "shim/bench", "integration"]
+WHERE = ["unit", "sim", "shim/contract", "shim/bench", "integration", "coverage"]
 
 
 def tests():
