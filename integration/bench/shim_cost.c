@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the door costs over calling DPDK itself (SHM-3): pairs of functions cost_shim_X and
- * cost_direct_X that do the same, one through shim.h, one by rte_*. shim_cost.py counts their
+ * cost_direct_X that do the same, one through shim.h, one by rte_*. shim.py counts their
  * instructions under callgrind.
  */
 #include <rte_eth_ring.h>
