@@ -111,6 +111,32 @@ fill_tx(struct ip_tx *tx, const struct ip_path *path, const struct udp_send_opts
 	tx->df = r->df || (r->want_df && path->family == ADDR_INET && ulen + hlen <= path->mtu);
 }
 
+/*
+ * The header before m's payload, with its checksum. In software and with the payload in one piece it is summed in a
+ * register and stored once; chains and ports that do it go the general way.
+ */
+static void
+fill_header(struct stack *s, const struct ip_path *path, uint16_t sport_be, uint16_t dport_be, struct rte_mbuf *m)
+{
+	uint32_t ulen = shim_buf_len(m);
+	uint64_t h = sport_be | (uint64_t)dport_be << 16 | (uint64_t)be16((uint16_t)ulen) << 32, sum;
+	uint16_t csum;
+
+	if (unlikely(m->next != NULL || (path->nif->cfg.tx_offloads & SHIM_TX_UDP_CKSUM))) {
+		memcpy(shim_buf_data(m), &h, sizeof(h));
+		ip_l4_csum(s, path, IP_PROTO_UDP, UDP_CSUM_OFF, m);
+		return;
+	}
+	if (path->family == ADDR_INET)
+		sum = csum_pseudo4(path->src.v4, path->dst.v4, IP_PROTO_UDP, (uint16_t)ulen);
+	else
+		sum = csum_pseudo6(path->src.v6, path->dst.v6, IP_PROTO_UDP, ulen);
+	sum = (sum & 0xffffffff) + (sum >> 32) + (h & 0xffffffff) + (h >> 32); /* no carry is lost */
+	csum = csum_finish(csum_add(sum, shim_buf_data_off(m, uint8_t *, UDP_HLEN), ulen - UDP_HLEN));
+	h |= (uint64_t)(csum == 0 ? 0xffff : csum) << 48;
+	memcpy(shim_buf_data(m), &h, sizeof(h));
+}
+
 int
 udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, struct rte_mbuf *m)
 {
@@ -119,7 +145,6 @@ udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, st
 	const struct ip_path *path;
 	struct ip_tx tx;
 	uint32_t len = shim_buf_len(m);
-	uint16_t *h;
 	int err;
 
 	err = resolve(s, p, o, &r, &dst, &src);
@@ -141,13 +166,8 @@ udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, st
 	if (m == NULL)
 		return -ENOBUFS;
 	ip_clear_offloads(m); /* a datagram that is forwarded or echoed still has what its port said */
-	h = shim_buf_data(m);
-	h[0] = p->lport_be;
-	h[1] = r.port_be;
-	h[2] = be16((uint16_t)(len + UDP_HLEN));
-	h[3] = 0;
 	fill_tx(&tx, path, &r, len + UDP_HLEN);
-	ip_l4_csum(s, path, IP_PROTO_UDP, UDP_CSUM_OFF, m);
+	fill_header(s, path, p->lport_be, r.port_be, m);
 	return ip_output(s, path, &tx, m);
 }
 
