@@ -24,7 +24,8 @@ def tracked():
         return [pathlib.Path(p) for p in out.splitlines()]
     except (OSError, subprocess.CalledProcessError):  # a tarball
         return [p.relative_to(ROOT) for p in ROOT.rglob("*")
-                if p.is_file() and not p.relative_to(ROOT).parts[0].startswith("build")]
+                if p.is_file() and not p.relative_to(ROOT).parts[0].startswith(("build", ".git"))
+                and "__pycache__" not in p.parts]
 
 
 def blank(text):
