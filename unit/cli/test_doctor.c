@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The doctor on machines made of files in a directory: each thing that can be missing, and the command that mends it. */
+#include "capture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "core/cli/doctor.h"
+
+#define DPDK "[dpdk]\nlcore_mask=3\nport_list=0\nnb_vdev=1\nfile_prefix=t\n"
+#define PORT "[port0]\naddr=192.0.2.2\nnetmask=255.255.255.0\nbroadcast=192.0.2.255\ngateway=192.0.2.1\n"
+
+static char root[64];
+static struct machine m;
+static struct doctor d;
+
+static void
+put(const char *path, const char *text)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
+		*p = '\0';
+		mkdir(full, 0755);
+		*p = '/';
+	}
+	f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void
+gone(const char *path)
+{
+	char cmd[512];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s%s'", root, path);
+	assert_int_equal(system(cmd), 0);
+}
+
+/* A machine that has everything. */
+static int
+setup(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/nonic-unit-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	m = (struct machine){ .root = root, .is_root = true };
+	put("/proc/mounts", "proc /proc proc rw 0 0\nnodev /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "512\n");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "500\n");
+	put("/sys/devices/system/cpu/online", "0-3,8\n");
+	put("/dev/net/tun", "");
+	put("/dev/hugepages/keep", "");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	gone("");
+	return 0;
+}
+
+static const struct doctor_finding *
+find(const char *id)
+{
+	for (unsigned int i = 0; i < d.n; i++)
+		if (strcmp(d.f[i].id, id) == 0)
+			return &d.f[i];
+	return NULL;
+}
+
+static void
+look(const char *text)
+{
+	struct config_messages msgs;
+	struct nonic_config cfg;
+
+	if (text == NULL) {
+		doctor_run(&d, &m, NULL);
+	} else {
+		assert_int_equal(config_load_mem("t.ini", text, strlen(text), 0, &cfg, &msgs), 0);
+		doctor_run(&d, &m, &cfg);
+		config_messages_free(&msgs);
+		config_free(&cfg);
+	}
+	/* whoever is told what is missing is told what to do */
+	for (unsigned int i = 0; i < d.n; i++)
+		assert_true((d.f[i].level == DOCTOR_OK) == (d.f[i].fix[0] == '\0'));
+}
+
+static void
+expect(const char *id, enum doctor_level level, const char *says, const char *fix)
+{
+	const struct doctor_finding *f = find(id);
+
+	if (f == NULL)
+		fail_msg("no finding '%s'", id);
+	assert_int_equal(f->level, level);
+	if (strstr(f->text, says) == NULL || strstr(f->fix, fix) == NULL)
+		fail_msg("%s: '%s' ('%s')", id, f->text, f->fix);
+}
+
+/* TST-6 */
+static void
+test_machine_that_has_everything(void **state)
+{
+	(void)state;
+	look(NULL);
+	assert_false(doctor_failed(&d));
+	expect("hugepages", DOCTOR_OK, "500 of 512 free (1000 MB)", "");
+	expect("hugetlbfs", DOCTOR_OK, "/dev/hugepages", "");
+	look(DPDK "[vdev0]\ndriver=net_tap\n" PORT "lcore_list=0\n");
+	assert_false(doctor_failed(&d));
+	expect("lcores", DOCTOR_OK, "2 workers", "");
+}
+
+/* TST-6 */
+static void
+test_hugepages_missing_used_or_too_few(void **state)
+{
+	(void)state;
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0\n");
+	look(NULL);
+	expect("hugepages", DOCTOR_FAIL, "all 512 hugepages are in use", "sysctl -w vm.nr_hugepages");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
+	look(NULL);
+	expect("hugepages", DOCTOR_FAIL, "no hugepages are reserved", "sysctl -w vm.nr_hugepages=512");
+	gone("/sys/kernel");
+	look(NULL);
+	expect("hugepages", DOCTOR_FAIL, "no hugepages are reserved", "sysctl");
+	setup(state);
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nnb_vdev=1\nmemory=2000\n[vdev0]\ndriver=net_null\n" PORT);
+	expect("hugepages", DOCTOR_FAIL, "memory=2000, but only 1000 MB", "lower [dpdk] memory");
+}
+
+/* TST-6 */
+static void
+test_mount_missing_or_closed(void **state)
+{
+	(void)state;
+	put("/proc/mounts", "proc /proc proc rw 0 0\n");
+	look(NULL);
+	expect("hugetlbfs", DOCTOR_FAIL, "no hugetlbfs is mounted", "mount -t hugetlbfs");
+	gone("/proc/mounts");
+	look(NULL);
+	expect("hugetlbfs", DOCTOR_FAIL, "no hugetlbfs", "mount -t hugetlbfs");
+	put("/proc/mounts", "nodev /mnt/huge hugetlbfs rw 0 0\n"); /* that directory is not there */
+	look(NULL);
+	expect("hugetlbfs", DOCTOR_FAIL, "can not write to /mnt/huge", "sudo");
+}
+
+/* TST-6 */
+static void
+test_tap_and_root(void **state)
+{
+	(void)state;
+	m.is_root = false;
+	look(DPDK "[vdev0]\ndriver=net_tap\n" PORT "lcore_list=0\n");
+	expect("user", DOCTOR_WARN, "not root", "sudo");
+	expect("tap", DOCTOR_FAIL, "needs root", "sudo");
+	gone("/dev/net");
+	look(NULL);
+	expect("tap", DOCTOR_WARN, "/dev/net/tun is missing", "modprobe tun");
+	m.is_root = true;
+	look(DPDK "[vdev0]\ndriver=net_tap\n" PORT "lcore_list=0\n");
+	expect("tap", DOCTOR_FAIL, "/dev/net/tun is missing", "modprobe tun");
+}
+
+/* TST-6 */
+static void
+test_lcores_queues_rss_addresses(void **state)
+{
+	(void)state;
+	look("[dpdk]\nlcore_mask=11\nport_list=0\nnb_vdev=1\n[vdev0]\ndriver=net_ring\n" PORT);
+	expect("lcores", DOCTOR_FAIL, "names CPU 4, but the 5 CPUs", "lcore_mask");
+	expect("rss", DOCTOR_WARN, "port 0 has no RSS, but 2 workers", "packet dispatcher");
+	put("/sys/devices/system/cpu/online", "0,2\n");
+	look(DPDK "[vdev0]\npath=/tmp/x\nqueues=1\n" PORT);
+	expect("lcores", DOCTOR_FAIL, "names CPU 1", "lcore_mask");
+	expect("queues", DOCTOR_FAIL, "has 1 queues", "[vdevN]");
+	gone("/sys/devices/system/cpu/online");
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nno_huge=1\n" PORT);
+	assert_null(find("lcores"));
+	expect("devices", DOCTOR_WARN, "neither allow nor a [vdevN]", "[dpdk] allow");
+	expect("no_huge", DOCTOR_FAIL, "no second process can attach", "--alone");
+}
+
+/* TST-6 */
+static void
+test_port_without_address_or_queue(void **state)
+{
+	const char *text = DPDK "[vdev0]\ndriver=net_ring\n" PORT;
+	struct config_messages msgs;
+	struct nonic_config cfg;
+
+	(void)state;
+	assert_int_equal(config_load_mem("t.ini", text, strlen(text), 0, &cfg, &msgs), 0);
+	cfg.port[0].a.has_v4 = false;
+	cfg.port[0].nb_lcores = 0;
+	doctor_run(&d, &m, &cfg);
+	expect("addresses", DOCTOR_WARN, "port 0 has no address", "addr and netmask");
+	expect("queues", DOCTOR_FAIL, "names no worker's", "lcore_list");
+	config_messages_free(&msgs);
+	config_free(&cfg);
+}
+
+/* TST-6 */
+static void
+test_pci_devices(void **state)
+{
+	char full[256], link[256];
+
+	(void)state;
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nallow=0000:01:00.0\n" PORT);
+	expect("devices", DOCTOR_FAIL, "no PCI device 0000:01:00.0", "lspci");
+	put("/sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nallow=01:00.0\n" PORT);
+	expect("devices", DOCTOR_FAIL, "bound to no driver", "dpdk-devbind.py --bind=vfio-pci 01:00.0");
+	snprintf(full, sizeof(full), "%s/sys/bus/pci/devices/0000:01:00.0/driver", root);
+	assert_int_equal(symlink("../../drivers/ixgbe", full), 0);
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nallow=0000:01:00.0\n" PORT);
+	expect("devices", DOCTOR_FAIL, "bound to ixgbe", "dpdk-devbind.py");
+	snprintf(link, sizeof(link), "/drivers/vfio-pci");
+	unlink(full);
+	assert_int_equal(symlink(link, full), 0);
+	look("[dpdk]\nlcore_mask=1\nport_list=0\nallow=0000:01:00.0\n" PORT);
+	expect("devices", DOCTOR_OK, "bound to vfio-pci", "");
+}
+
+/* A child that holds a primary's lock until it is killed. */
+static pid_t
+lock_holder(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char full[256], go;
+	int fd[2];
+	pid_t pid;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	if (pid == 0) {
+		int f = open(full, O_RDWR);
+
+		if (f >= 0 && fcntl(f, F_SETLK, &lock) == 0 && write(fd[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(fd[0], &go, 1), 1);
+	close(fd[0]);
+	close(fd[1]);
+	return pid;
+}
+
+/* TST-6, CFG-8 */
+static void
+test_runtime_files_live_and_stale(void **state)
+{
+	char path[512];
+	bool stale;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(machine_primary(&m, "container-t", &stale), 0);
+	assert_false(stale);
+	put("/var/run/dpdk/container-t/config", "x");
+	put("/var/run/dpdk/container-t/fbarray", "x");
+	put("/dev/hugepages/container-tmap_0", "x");
+	look(NULL);
+	expect("runtime", DOCTOR_WARN, "gone: container-t", "rm -r /var/run/dpdk/PREFIX");
+	pid = lock_holder("/var/run/dpdk/container-t/config");
+	assert_int_equal(machine_primary(&m, "container-t", &stale), pid);
+	look(DPDK "[vdev0]\ndriver=net_null\n" PORT "lcore_list=0\n");
+	expect("runtime", DOCTOR_OK, "no stale", "");
+	expect("primary", DOCTOR_OK, "file prefix container-t runs", "");
+	machine_clean(&m, "container-t"); /* not while it lives */
+	assert_int_equal(machine_primary(&m, "container-t", &stale), pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	machine_clean(&m, "container-t");
+	assert_int_equal(machine_primary(&m, "container-t", &stale), 0);
+	assert_false(stale);
+	snprintf(path, sizeof(path), "%s/dev/hugepages/container-tmap_0", root);
+	assert_int_not_equal(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/dev/hugepages/keep", root);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void
+test_runtime_directory_of_an_ordinary_user(void **state)
+{
+	char path[512];
+
+	(void)state;
+	m.is_root = false;
+	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+	machine_runtime_dir(&m, "a", path, sizeof(path));
+	assert_string_equal(path, "/run/user/7/dpdk/a");
+	unsetenv("XDG_RUNTIME_DIR");
+	machine_runtime_dir(&m, "a", path, sizeof(path));
+	assert_string_equal(path, "/tmp/dpdk/a");
+}
+
+static void
+test_preflight_of_one_process_needs_no_hugepages(void **state)
+{
+	const char *text = "[dpdk]\nlcore_mask=1\nport_list=0\nnb_vdev=1\nno_huge=1\n[vdev0]\ndriver=net_null\n" PORT;
+	struct config_messages msgs;
+	struct nonic_config cfg;
+
+	(void)state;
+	gone("/sys/kernel");
+	assert_int_equal(config_load_mem("t.ini", text, strlen(text), 0, &cfg, &msgs), 0);
+	doctor_preflight(&d, &m, &cfg, true);
+	assert_null(doctor_first_failure(&d));
+	doctor_preflight(&d, &m, &cfg, false);
+	assert_string_equal(doctor_first_failure(&d)->id, "no_huge");
+	config_messages_free(&msgs);
+	config_free(&cfg);
+}
+
+static void
+test_more_findings_than_there_is_room(void **state)
+{
+	(void)state;
+	d.n = 0;
+	for (unsigned int i = 0; i < DOCTOR_MAX + 5; i++)
+		doctor_add(&d, DOCTOR_OK, "x", "", "%u", i);
+	assert_int_equal(d.n, DOCTOR_MAX);
+}
+
+/* TST-6: the command itself, on this machine, whatever it is. */
+static void
+test_command(void **state)
+{
+	static struct capture c;
+	char line[256];
+	int rc;
+
+	(void)state;
+	rc = capture_run(&c, cmd_doctor, "doctor");
+	assert_int_equal(rc, strstr(c.out, "missing ") != NULL);
+	rc = capture_run(&c, cmd_doctor, "doctor --json");
+	assert_non_null(strstr(c.out, rc == 0 ? "{\"ok\":true,\"findings\":[{" : "{\"ok\":false,\"findings\":[{"));
+	assert_int_equal(capture_run(&c, cmd_doctor, "doctor -c /no/such/file"), CLI_FAILED);
+	assert_non_null(strstr(c.out, "nonic check-config /no/such/file"));
+	assert_int_equal(capture_run(&c, cmd_doctor, "doctor x"), CLI_USAGE);
+	put("/c.ini", DPDK "[vdev0]\ndriver=net_null\n" PORT "lcore_list=0\n");
+	snprintf(line, sizeof(line), "doctor -c %s/c.ini", root);
+	capture_run(&c, cmd_doctor, line);
+	assert_non_null(strstr(c.out, "lcores"));
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_machine_that_has_everything), T(test_hugepages_missing_used_or_too_few),
+		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
+		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
+		T(test_runtime_directory_of_an_ordinary_user), T(test_preflight_of_one_process_needs_no_hugepages),
+		T(test_more_findings_than_there_is_room), T(test_command),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

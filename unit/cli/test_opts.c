@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options: every form, and messages that name the argument and what was expected. */
+#include "capture.h"
+
+static struct {
+	bool json;
+	const char *conf, *pos[3];
+	unsigned int npos;
+} got;
+
+static int
+cmd_try(int argc, char **argv)
+{
+	static const struct cli_cmd cmd = { "try", "[-c FILE] [--json] [A [B]]", "Tries.\n" };
+	const struct cli_opt opts[] = { { "conf", 'c', NULL, &got.conf }, { "json", 0, &got.json, NULL } };
+	int rc;
+
+	memset(&got, 0, sizeof(got));
+	rc = cli_parse(&cmd, argc, argv, opts, 2, 2, &got.npos);
+	for (unsigned int i = 0; i < got.npos; i++)
+		got.pos[i] = argv[1 + i];
+	return rc < 0 ? CLI_OK : rc;
+}
+
+static struct capture c;
+
+static void
+test_every_form_of_an_option(void **state)
+{
+	static const char *const same[] = { "try -c F a", "try -cF a", "try --conf F a", "try --conf=F a", "try a -c F" };
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(capture_run(&c, cmd_try, same[i]), 0);
+		assert_int_equal(got.npos, 1);
+		assert_false(got.json);
+	}
+	assert_int_equal(capture_run(&c, cmd_try, "try --json -- -c --json"), 0);
+	assert_true(got.json);
+	assert_null(got.conf);
+	assert_int_equal(got.npos, 2);
+	assert_int_equal(capture_run(&c, cmd_try, "try -"), 0);
+	assert_int_equal(got.npos, 1);
+}
+
+static void
+test_bad_arguments_are_named(void **state)
+{
+	static const struct { const char *line, *says; } bad[] = {
+		{ "try -c", "option --conf needs a value" }, { "try --conf", "option --conf needs a value" },
+		{ "try --json=1", "option --json takes no value, got '1'" }, { "try -x", "unknown option '-x'" },
+		{ "try --jso", "unknown option '--jso'" }, { "try --jsonx", "unknown option '--jsonx'" },
+		{ "try a b c", "unexpected argument 'c'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(capture_run(&c, cmd_try, bad[i].line), CLI_USAGE);
+		assert_non_null(strstr(c.err, bad[i].says));
+		assert_non_null(strstr(c.err, "'nonic try --help'"));
+		assert_string_equal(c.out, "");
+	}
+}
+
+static void
+test_help(void **state)
+{
+	(void)state;
+	assert_int_equal(capture_run(&c, cmd_try, "try --help"), CLI_OK);
+	assert_string_equal(c.out, "usage: nonic try [-c FILE] [--json] [A [B]]\n\nTries.\n");
+	assert_int_equal(capture_run(&c, cmd_try, "try a -h"), CLI_OK);
+	assert_int_equal(capture_run(&c, cmd_config_reference, "config-reference -h"), CLI_OK);
+	assert_non_null(strstr(c.out, "usage: nonic config-reference\n"));
+}
+
+static void
+test_numbers(void **state)
+{
+	unsigned long v;
+
+	(void)state;
+	assert_true(cli_number("42", 0, 100, &v));
+	assert_int_equal(v, 42);
+	assert_false(cli_number("", 0, 100, &v));
+	assert_false(cli_number("-1", 0, 100, &v));
+	assert_false(cli_number("+1", 0, 100, &v));
+	assert_false(cli_number("1x", 0, 100, &v));
+	assert_false(cli_number("101", 0, 100, &v));
+	assert_false(cli_number("9", 10, 100, &v));
+	assert_false(cli_number("99999999999999999999999", 0, ~0ul, &v));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_form_of_an_option), cmocka_unit_test(test_bad_arguments_are_named),
+		cmocka_unit_test(test_help), cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
