@@ -11,7 +11,9 @@
 #define U6_PEER_LL "fe80::ff:fe00:2"   /* of FX_PEER_MAC */
 #define U6_US_GROUP "ff02::1:ff00:1"   /* solicited-node group of both U6_US and U6_LL */
 
-/* One ICMPv6 message with right checksum; hop 0: 64. rest: the second word; n bytes of data follow. */
+/*
+ * One ICMPv6 message with right checksum; hop 0: 64. rest: the second word; n bytes of data follow.
+ */
 static inline void
 u6_icmp(struct fx *f, const char *src, const char *dst, uint8_t hop, uint8_t type, uint8_t code,
 	uint32_t rest, const void *data, uint32_t n)

@@ -169,14 +169,18 @@ echo_without_buffers_or_when_shedding(void **state)
 	fx_free(f);
 }
 
-/* ---- errors out ---------------------------------------------------------------------------------- */
+/* ---- errors out ------------------------------------------------------------------------------ */
 
 /* An rx as the upper layer would have it, for the packet in m. */
 static struct ip_rx
 rx_of(struct fx *f, const struct rte_mbuf *m)
 {
 	const struct ipv6_hdr *h = shim_buf_data(m);
-	struct ip_rx rx = { .nif = f->nif, .src = h->src, .dst = h->dst, .family = ADDR_INET6, .l4_off = 40 };
+	struct ip_rx rx = {.nif = f->nif,
+			.src = h->src,
+			.dst = h->dst,
+			.family = ADDR_INET6,
+			.l4_off = 40};
 
 	if (ip6_multicast(&rx.dst))
 		rx.flags |= IP_RX_MULTICAST;
@@ -247,8 +251,8 @@ errors_by_what_is_unreachable(void **state)
 		enum ip_unreach what;
 		uint8_t type, code;
 		uint32_t arg;
-	} want[] = { { IP_UNREACH_PORT, 1, 4, 0 }, { IP_UNREACH_HOST, 1, 3, 0 }, { IP_UNREACH_ADMIN, 1, 1, 0 },
-		{ IP_UNREACH_PROTO, 4, 1, 6 } };
+	} want[] = {{IP_UNREACH_PORT, 1, 4, 0}, {IP_UNREACH_HOST, 1, 3, 0},
+			{IP_UNREACH_ADMIN, 1, 1, 0}, {IP_UNREACH_PROTO, 4, 1, 6}};
 	struct fx *f = *state;
 	struct fx_ip6 h = { .next = 17 };
 	uint8_t b[2048];
@@ -316,7 +320,7 @@ errors_without_a_buffer_or_a_way(void **state)
 	assert_false(answered(f, &h, data, 64));
 }
 
-/* ---- errors in ----------------------------------------------------------------------------------- */
+/* ---- errors in ------------------------------------------------------------------------------- */
 
 /* A socket connected to the peer's port 7; its port is stored. */
 static int
@@ -363,9 +367,10 @@ errors_reach_the_socket_they_are_about(void **state)
 		uint8_t type, code;
 		int err;
 		bool hard;
-	} want[] = { { 1, 0, ENETUNREACH, false }, { 1, 1, EACCES, true }, { 1, 2, EHOSTUNREACH, false },
-		{ 1, 3, EHOSTUNREACH, false }, { 1, 4, ECONNREFUSED, true }, { 1, 5, EACCES, false },
-		{ 1, 6, EACCES, false }, { 3, 0, EHOSTUNREACH, false }, { 4, 1, EPROTO, true }, { 4, 0, EPROTO, false } };
+	} want[] = {{1, 0, ENETUNREACH, false}, {1, 1, EACCES, true}, {1, 2, EHOSTUNREACH, false},
+			{1, 3, EHOSTUNREACH, false}, {1, 4, ECONNREFUSED, true},
+			{1, 5, EACCES, false}, {1, 6, EACCES, false}, {3, 0, EHOSTUNREACH, false},
+			{4, 1, EPROTO, true}, {4, 0, EPROTO, false}};
 	struct fx *f = *state;
 	uint8_t b[256];
 	uint16_t port;
@@ -445,7 +450,8 @@ static void
 mtu_below_1280_v6_ignored_and_larger_than_known(void **state)
 {
 	struct fx *f = *state;
-	static const uint32_t bad[] = { 0, 68, 1279, 1500, 1501, 9000, 65535, 65536 + 1400, UINT32_MAX };
+	static const uint32_t bad[] = {
+			0, 68, 1279, 1500, 1501, 9000, 65535, 65536 + 1400, UINT32_MAX};
 	struct u6_count c;
 	uint8_t b[256];
 	uint32_t n = quote(b, 1234, U6_US, U6_PEER);
@@ -505,8 +511,11 @@ neighbour_that_does_not_answer_is_told_to_the_socket(void **state)
 
 	(void)state;
 	u6_count_start(f, &c);
-	assert_int_equal(sock_sendmsg(f->s, fd, &(struct msghdr){ .msg_iov = &(struct iovec){ data, 10 },
-		.msg_iovlen = 1 }, 0), 10);
+	assert_int_equal(sock_sendmsg(f->s, fd,
+					 &(struct msghdr){.msg_iov = &(struct iovec){data, 10},
+							 .msg_iovlen = 1},
+					 0),
+			10);
 	fx_advance(f, 4 * FX_NS);
 	assert_int_equal(said.err, EHOSTUNREACH);
 	assert_int_equal(get_be16(said.l4), port);
@@ -532,7 +541,8 @@ random_errors_are_survived(void **state)
 			x = x * 6364136223846793005ull + 1442695040888963407ull;
 			b[(x >> 33) % sizeof(b)] = (uint8_t)(x >> 40);
 		}
-		u6_icmp(f, U6_PEER, U6_US, 64, (uint8_t)(1 + i % 4), 0, (uint32_t)(x >> 20), b, (uint32_t)(x >> 50) % 200);
+		u6_icmp(f, U6_PEER, U6_US, 64, (uint8_t)(1 + i % 4), 0, (uint32_t)(x >> 20), b,
+				(uint32_t)(x >> 50) % 200);
 	}
 	fx_tx_clear(f);
 }

@@ -30,7 +30,7 @@ put_empty(uint8_t *b, uint8_t next)
 static void
 ext_header_order_tolerant_but_bounded(void **state)
 {
-	static const uint8_t order[][3] = { { 60, 43, 60 }, { 43, 60, 43 }, { 60, 60, 60 }, { 43, 43, 60 } };
+	static const uint8_t order[][3] = {{60, 43, 60}, {43, 60, 43}, {60, 60, 60}, {43, 43, 60}};
 	struct fx *f = *state;
 	struct u6_count c;
 	uint8_t b[1024];

@@ -59,7 +59,8 @@ header_version_length_validated_padding_trimmed(void **state)
 static void
 source_multicast_own_loopback_mapped_dropped(void **state)
 {
-	static const char *const bad[] = { "ff02::1", "ff05::2", U6_US, U6_LL, "::1", "::ffff:10.0.0.2" };
+	static const char *const bad[] = {
+			"ff02::1", "ff05::2", U6_US, U6_LL, "::1", "::ffff:10.0.0.2"};
 	struct fx *f = *state;
 	struct fx_ip6 h;
 	uint8_t b[512];
@@ -72,7 +73,8 @@ source_multicast_own_loopback_mapped_dropped(void **state)
 		fx_inject(f, b, build_ping(b, &h, 0));
 		u6_dropped(f, &c, STACK_DROP_IP6_MARTIAN);
 	}
-	h = (struct fx_ip6){ .unspec_src = true }; /* only DAD has no source, and it speaks to groups */
+	h = (struct fx_ip6){
+			.unspec_src = true}; /* only DAD has no source, and it speaks to groups */
 	fx_inject(f, b, build_ping(b, &h, 0));
 	u6_dropped(f, &c, STACK_DROP_IP6_MARTIAN);
 	h = (struct fx_ip6){ .dst = fx_a6("::1") };
@@ -88,8 +90,8 @@ source_multicast_own_loopback_mapped_dropped(void **state)
 static void
 destination_own_and_joined_groups_only(void **state)
 {
-	static const char *const not_ours[] = { "2001:db8::9", "2001:db8::401", "fe80::1", "ff02::2", "ff01::1", "ff00::1",
-		"ff02::1:ff00:9" };
+	static const char *const not_ours[] = {"2001:db8::9", "2001:db8::401", "fe80::1", "ff02::2",
+			"ff01::1", "ff00::1", "ff02::1:ff00:9"};
 	static const char *const ours[] = { U6_US, U6_LL, "ff02::1", U6_US_GROUP };
 	struct fx *f = *state;
 	union ip_addr us = fx_a6(U6_US);
@@ -110,7 +112,8 @@ destination_own_and_joined_groups_only(void **state)
 		fx_inject(f, b, build_ping(b, &h, 0));
 		u6_expect(f, &p, 129, 0);
 		/* the answer to a group comes from an address of ours */
-		assert_true(ip6_multicast(&h.dst) ? u6_eq(&p.src, U6_US) : ip_addr_eq(&p.src, &h.dst));
+		assert_true(ip6_multicast(&h.dst) ? u6_eq(&p.src, U6_US)
+						  : ip_addr_eq(&p.src, &h.dst));
 	}
 	netif_find6(f->nif, &us)->state = ADDR6_DEPRECATED;
 	h = (struct fx_ip6){ 0 };

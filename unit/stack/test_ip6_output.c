@@ -272,7 +272,8 @@ neighbour_table_full(void **state)
 	for (unsigned int i = 0; i < NEIGH_MAX; i++) {
 		a.v6[14] = (uint8_t)(i >> 8);
 		a.v6[15] = (uint8_t)i;
-		(void)neigh_set_permanent(f->s, f->nif, ADDR_INET6, &a, (const uint8_t *)FX_PEER_MAC);
+		(void)neigh_set_permanent(
+				f->s, f->nif, ADDR_INET6, &a, (const uint8_t *)FX_PEER_MAC);
 	}
 	assert_int_equal(path_error(f, "2001:db8::9:9", NULL, NULL), -ENOBUFS);
 }
@@ -306,24 +307,33 @@ source_selection_rules_of_rfc_6724(void **state)
 {
 	(void)state;
 	/* the examples of RFC 6724 10.1, as far as the rules are here ("-": deprecated) */
-	check_choice((const char *const[]){ "2001:db8:3::1", NULL }, "2001:db8:1::1", "2001:db8:3::1");
+	check_choice((const char *const[]){"2001:db8:3::1", NULL}, "2001:db8:1::1",
+			"2001:db8:3::1");
 	check_choice((const char *const[]){ "2001:db8:3::1", NULL }, "ff05::1", "2001:db8:3::1");
 	check_choice((const char *const[]){ "2001:db8:3::1", NULL }, "fe80::1", U6_LL);
-	check_choice((const char *const[]){ "2001:db8:1::1", "2001:db8:3::1", NULL }, "2001:db8:1::1", "2001:db8:1::1");
-	check_choice((const char *const[]){ "-2001:db8:1::1", "2001:db8:3::1", NULL }, "2001:db8:1::1", "2001:db8:1::1");
-	check_choice((const char *const[]){ "-2001:db8:1::2", "2001:db8:3::1", NULL }, "2001:db8:1::1", "2001:db8:3::1");
-	check_choice((const char *const[]){ "-2001:db8:1::2", NULL }, "2001:db8:1::1", "2001:db8:1::2");
-	check_choice((const char *const[]){ "2001:db8:1::2", "2001:db8:3::2", NULL }, "2001:db8:1::1", "2001:db8:1::2");
-	check_choice((const char *const[]){ "2001:db8:3::2", "2001:db8:1::2", NULL }, "2001:db8:1::1", "2001:db8:1::2");
-	check_choice((const char *const[]){ "2002:c633:6401::1", "2001:db8:1::2", NULL }, "2002:c633:6401::2",
-		"2002:c633:6401::1");
-	check_choice((const char *const[]){ "2001:db8:1::2", "2002:c633:6401::1", NULL }, "2002:c633:6402::2",
-		"2002:c633:6401::1");
-	check_choice((const char *const[]){ "fd00::1", "2001:db8:1::2", NULL }, "2001:db8:9::1", "2001:db8:1::2");
-	check_choice((const char *const[]){ "2001:db8:1::2", "fd00::1", NULL }, "fd00:1::9", "fd00::1");
+	check_choice((const char *const[]){"2001:db8:1::1", "2001:db8:3::1", NULL}, "2001:db8:1::1",
+			"2001:db8:1::1");
+	check_choice((const char *const[]){"-2001:db8:1::1", "2001:db8:3::1", NULL},
+			"2001:db8:1::1", "2001:db8:1::1");
+	check_choice((const char *const[]){"-2001:db8:1::2", "2001:db8:3::1", NULL},
+			"2001:db8:1::1", "2001:db8:3::1");
+	check_choice((const char *const[]){"-2001:db8:1::2", NULL}, "2001:db8:1::1",
+			"2001:db8:1::2");
+	check_choice((const char *const[]){"2001:db8:1::2", "2001:db8:3::2", NULL}, "2001:db8:1::1",
+			"2001:db8:1::2");
+	check_choice((const char *const[]){"2001:db8:3::2", "2001:db8:1::2", NULL}, "2001:db8:1::1",
+			"2001:db8:1::2");
+	check_choice((const char *const[]){"2002:c633:6401::1", "2001:db8:1::2", NULL},
+			"2002:c633:6401::2", "2002:c633:6401::1");
+	check_choice((const char *const[]){"2001:db8:1::2", "2002:c633:6401::1", NULL},
+			"2002:c633:6402::2", "2002:c633:6401::1");
+	check_choice((const char *const[]){"fd00::1", "2001:db8:1::2", NULL}, "2001:db8:9::1",
+			"2001:db8:1::2");
+	check_choice((const char *const[]){"2001:db8:1::2", "fd00::1", NULL}, "fd00:1::9",
+			"fd00::1");
 	check_choice((const char *const[]){ "2001:db8:1::2", NULL }, "ff02::1", U6_LL);
-	check_choice((const char *const[]){ "fec0::1", "2001:db8:1::2", NULL }, "fec0::2", "fec0::1");
-	check_choice((const char *const[]){ "2001:db8:1::2", "fec0::1", NULL }, "ff05::2", "fec0::1");
+	check_choice((const char *const[]){"fec0::1", "2001:db8:1::2", NULL}, "fec0::2", "fec0::1");
+	check_choice((const char *const[]){"2001:db8:1::2", "fec0::1", NULL}, "ff05::2", "fec0::1");
 }
 
 /* STK-2 */

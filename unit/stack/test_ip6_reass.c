@@ -73,8 +73,8 @@ setup(void **state)
 static void
 reassembly_any_order_duplicates_exact_ok(void **state)
 {
-	static const uint8_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 },
-		{ 2, 1, 0 } };
+	static const uint8_t orders[6][3] = {
+			{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 	struct fx *f = *state;
 	struct u6_count c;
 
@@ -101,8 +101,8 @@ any_overlap_discards_whole_datagram(void **state)
 	static const struct {
 		uint32_t off, n;
 		bool more;
-	} bad[] = { { 992, 16, true }, { 1992, 16, true }, { 1000, 1008, true }, { 1008, 8, true }, { 0, 1008, true },
-		{ 0, 2008, true }, { 1000, 1000, false }, { 1000, 992, false } };
+	} bad[] = {{992, 16, true}, {1992, 16, true}, {1000, 1008, true}, {1008, 8, true},
+			{0, 1008, true}, {0, 2008, true}, {1000, 1000, false}, {1000, 992, false}};
 	struct fx *f = *state;
 	struct u6_count c;
 
@@ -111,7 +111,8 @@ any_overlap_discards_whole_datagram(void **state)
 		u6_count_start(f, &c);
 		piece(f, 100 + i, bad[i].off, bad[i].n, bad[i].more);
 		/* itself and the one that was kept */
-		assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP), c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
+		assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP),
+				c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
 		assert_int_equal(ip_reass_held(f->s->ip6->reass), 0);
 		/* and later ones, until its time is over */
 		u6_count_start(f, &c);
@@ -139,11 +140,13 @@ two_ends_that_disagree_discard(void **state)
 	piece(f, 1, 2000, 8, false);
 	u6_count_start(f, &c);
 	piece(f, 1, 2008, 8, true);
-	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP), c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
+	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP),
+			c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
 	piece(f, 2, 2000, 8, false);
 	u6_count_start(f, &c);
 	piece(f, 2, 1000, 8, false);
-	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP), c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
+	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_OVERLAP),
+			c.one[STACK_DROP_IP6_FRAG_OVERLAP] + 2);
 }
 
 /* STK-2 */
@@ -177,7 +180,8 @@ header_chain_must_fit_first_fragment(void **state)
 	struct u6_count c;
 
 	u6_count_start(f, &c);
-	u6_put_frag(b, 60, 0, true, 1); /* a destination options header of 16 bytes, 8 of them here */
+	u6_put_frag(b, 60, 0, true,
+			1); /* a destination options header of 16 bytes, 8 of them here */
 	b[8] = 58;
 	b[9] = 1;
 	fx_rx_ip6(f, &h, b, 16);
@@ -276,7 +280,8 @@ timeout_60s_sends_time_exceeded_only_with_first_fragment(void **state)
 	u6_expect(f, &p, 3, 1);
 	assert_int_equal(p.l4_len, 8 + 1232 - 8 > 8 + 40 + 8 + 1000 ? 8 + 40 + 8 + 1000 : 1240);
 	assert_memory_equal(p.l4 + 8 + 40 + 8, whole, 1000);
-	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_TIMEOUT), c.one[STACK_DROP_IP6_FRAG_TIMEOUT] + 2);
+	assert_int_equal(fx_drops(f, STACK_DROP_IP6_FRAG_TIMEOUT),
+			c.one[STACK_DROP_IP6_FRAG_TIMEOUT] + 2);
 	assert_int_equal(ip_reass_held(f->s->ip6->reass), 1);
 	fx_advance(f, 31 * FX_NS);
 	fx_expect_none(f);

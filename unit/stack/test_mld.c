@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Multicast listener discovery: reports when groups are joined and left, and when they are asked for. */
+/* Multicast listener discovery: reports when groups are joined and left, and when they are asked
+ * for. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -42,15 +43,21 @@ expect_report(struct fx *f, const char *src, uint8_t type, unsigned int n, const
 
 /* A query of version 2 (n 20) or 1 (n 16) behind its router alert. */
 static void
-rx_query(struct fx *f, const char *src, uint8_t hop, bool alert, uint16_t code, const char *group, uint32_t n)
+rx_query(struct fx *f, const char *src, uint8_t hop, bool alert, uint16_t code, const char *group,
+		uint32_t n)
 {
-	struct fx_ip6 h = { .src = fx_a6(src), .dst = fx_a6("ff02::1"), .next = alert ? 0 : 58, .hop = hop };
+	struct fx_ip6 h = {.src = fx_a6(src),
+			.dst = fx_a6("ff02::1"),
+			.next = alert ? 0 : 58,
+			.hop = hop};
 	uint8_t b[128] = { 58, 0, 5, 2, 0, 0, 1, 0 }, d[64] = { 0 };
 	union ip_addr g = fx_a6(group);
 	uint32_t at = alert ? 8 : 0;
 
 	memcpy(d, g.v6, 16);
-	fx_rx_ip6(f, &h, b, at + fx_put_icmp6(b + at, &h.src, &h.dst, 130, 0, (uint32_t)code << 16, d, n));
+	fx_rx_ip6(f, &h, b,
+			at + fx_put_icmp6(b + at, &h.src, &h.dst, 130, 0, (uint32_t)code << 16, d,
+					     n));
 }
 
 /* STK-2 */
@@ -241,7 +248,8 @@ static void
 addresses_join_their_solicited_node_groups(void **state)
 {
 	struct fx *f = *state;
-	union ip_addr a = fx_a6("2001:db8::77"), b = fx_a6("2001:db8:1::77"), g = fx_a6("ff02::1:ff00:77");
+	union ip_addr a = fx_a6("2001:db8::77"), b = fx_a6("2001:db8:1::77"),
+		      g = fx_a6("ff02::1:ff00:77");
 
 	assert_int_equal(stack_addr6_add(f->s, f->nif, &a, 64), 0);
 	assert_int_equal(stack_addr6_add(f->s, f->nif, &b, 64), 0);

@@ -32,7 +32,8 @@ rx_ns(struct fx *f, const char *src, const char *dst, const char *target, const 
 }
 
 static void
-rx_na(struct fx *f, const char *src, const char *dst, const char *target, uint32_t flags, const char *tlla)
+rx_na(struct fx *f, const char *src, const char *dst, const char *target, uint32_t flags,
+		const char *tlla)
 {
 	uint8_t b[64];
 
@@ -180,7 +181,8 @@ solicitations_from_nobody_are_for_dad_only(void **state)
 	u6_dropped(f, &c, STACK_DROP_ND_MALFORMED);
 	rx_ns(f, "::", U6_US_GROUP, U6_US, FX_PEER_MAC); /* with a link-layer address */
 	u6_dropped(f, &c, STACK_DROP_ND_MALFORMED);
-	rx_ns(f, U6_PEER, U6_US_GROUP, "2001:db8::ff00:1", FX_PEER_MAC); /* the same group, not us */
+	rx_ns(f, U6_PEER, U6_US_GROUP, "2001:db8::ff00:1",
+			FX_PEER_MAC); /* the same group, not us */
 	u6_dropped(f, &c, STACK_DROP_ND_TARGET);
 	rx_na(f, U6_PEER, "ff02::1", U6_PEER, SOL, FX_PEER_MAC); /* solicited, to a group */
 	u6_dropped(f, &c, STACK_DROP_ND_MALFORMED);
@@ -271,7 +273,8 @@ override_and_solicited_flag_state_table(void **state)
 
 		send_to_peer(f);
 		if (rows[i].before != NEIGH_INCOMPLETE)
-			rx_na(f, U6_PEER, U6_US, U6_PEER, rows[i].before == NEIGH_REACHABLE ? SOL : 0, MAC_A);
+			rx_na(f, U6_PEER, U6_US, U6_PEER,
+					rows[i].before == NEIGH_REACHABLE ? SOL : 0, MAC_A);
 		n = entry(f, U6_PEER);
 		if (rows[i].before == NEIGH_STALE) { /* the packet that waited put it to DELAY */
 			neigh_delete(f->s, n);
@@ -283,7 +286,8 @@ override_and_solicited_flag_state_table(void **state)
 		assert_int_equal(n->state, rows[i].before);
 		fx_tx_clear(f);
 		rx_na(f, U6_PEER, U6_US, U6_PEER, rows[i].flags, rows[i].other_mac ? MAC_B : MAC_A);
-		if (n->state != rows[i].after && !(rows[i].after == NEIGH_STALE && n->state == NEIGH_DELAY))
+		if (n->state != rows[i].after &&
+				!(rows[i].after == NEIGH_STALE && n->state == NEIGH_DELAY))
 			fail_msg("row %u: state %u", i, n->state);
 		assert_memory_equal(n->mac, rows[i].taken ? MAC_B : MAC_A, 6);
 		fx_free(f);
@@ -446,7 +450,8 @@ no_buffer_and_no_room_for_the_asker(void **state)
 	for (unsigned int i = 0; i < NEIGH_MAX; i++) {
 		a.v6[14] = (uint8_t)(i >> 8);
 		a.v6[15] = (uint8_t)i;
-		(void)neigh_set_permanent(f->s, f->nif, ADDR_INET6, &a, (const uint8_t *)FX_PEER_MAC);
+		(void)neigh_set_permanent(
+				f->s, f->nif, ADDR_INET6, &a, (const uint8_t *)FX_PEER_MAC);
 	}
 	rx_ns(f, U6_PEER, U6_US_GROUP, U6_US, FX_PEER_MAC);
 	fx_expect_none(f);
@@ -459,19 +464,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(solicitation_answered_and_learned_from),
-		T(nd_hop_limit_255_code_0_checksum_target_not_multicast_options_length_zero_dropped),
-		T(solicitations_from_nobody_are_for_dad_only),
-		T(in_fragments_is_ignored),
-		T(message_over_1500_bytes_is_nobodys),
-		cmocka_unit_test(override_and_solicited_flag_state_table),
-		T(nud_reachable_stale_delay_probe_incomplete_timers),
-		T(unreachable_reported_after_3),
-		T(queue_bounded),
-		T(incomplete_needs_a_link_layer_address),
-		T(source_of_a_solicitation),
-		T(redirects_are_counted_not_followed),
-		T(no_buffer_and_no_room_for_the_asker),
+			T(solicitation_answered_and_learned_from),
+			T(nd_hop_limit_255_code_0_checksum_target_not_multicast_options_length_zero_dropped),
+			T(solicitations_from_nobody_are_for_dad_only),
+			T(in_fragments_is_ignored),
+			T(message_over_1500_bytes_is_nobodys),
+			cmocka_unit_test(override_and_solicited_flag_state_table),
+			T(nud_reachable_stale_delay_probe_incomplete_timers),
+			T(unreachable_reported_after_3),
+			T(queue_bounded),
+			T(incomplete_needs_a_link_layer_address),
+			T(source_of_a_solicitation),
+			T(redirects_are_counted_not_followed),
+			T(no_buffer_and_no_room_for_the_asker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #define L 0x80
 #define A 0x40
 
-/* ---- advertisements ------------------------------------------------------------------------------ */
+/* ---- advertisements -------------------------------------------------------------------------- */
 
 struct ra {
 	uint8_t b[512]; /* behind the first 8 bytes of the message */
@@ -48,7 +48,8 @@ ra_slla(struct ra *r)
 }
 
 static void
-ra_prefix(struct ra *r, const char *prefix, uint8_t len, uint8_t flags, uint32_t valid, uint32_t preferred)
+ra_prefix(struct ra *r, const char *prefix, uint8_t len, uint8_t flags, uint32_t valid,
+		uint32_t preferred)
 {
 	uint8_t *p = r->b + r->n;
 	union ip_addr a = fx_a6(prefix);
@@ -132,7 +133,7 @@ find_message(struct fx *f, struct fx_pkt *p, uint8_t type)
 	return false;
 }
 
-/* ---- duplicate address detection ----------------------------------------------------------------- */
+/* ---- duplicate address detection ------------------------------------------------------------- */
 
 static void
 rx_dad_probe(struct fx *f, const char *target)
@@ -275,7 +276,8 @@ static void
 connected_prefix_lives_as_long_as_its_last_address(void **state)
 {
 	struct fx *f = *state;
-	union ip_addr a = fx_a6("2001:db8:b::1"), b = fx_a6("2001:db8:b::2"), host = fx_a6("2001:db8:c::1");
+	union ip_addr a = fx_a6("2001:db8:b::1"), b = fx_a6("2001:db8:b::2"),
+		      host = fx_a6("2001:db8:c::1");
 
 	assert_null(route_to(f, "2001:db8:b::9"));
 	stack_addr6_add(f->s, f->nif, &a, 64);
@@ -289,7 +291,7 @@ connected_prefix_lives_as_long_as_its_last_address(void **state)
 	assert_null(route_to(f, "2001:db8:c::1"));
 }
 
-/* ---- router solicitation ------------------------------------------------------------------------- */
+/* ---- router solicitation --------------------------------------------------------------------- */
 
 /* STK-2 */
 static void
@@ -371,7 +373,7 @@ without_accept_ra_nothing_is_asked_or_believed(void **state)
 	fx_free(f);
 }
 
-/* ---- routers ------------------------------------------------------------------------------------- */
+/* ---- routers --------------------------------------------------------------------------------- */
 
 /* STK-2 */
 static void
@@ -429,7 +431,8 @@ router_that_says_it_is_none_is_not_used(void **state)
 	assert_int_equal(count_routes(f, ROUTE_RA), 1);
 	t = fx_a6("fe80::fd");
 	assert_true(ip_addr_eq(&route_to(f, "2001:db8:ff::1")->gateway, &t));
-	u6_icmp(f, ROUTER, "ff02::1", 255, 136, 0, 0xa0000000, b, 24); /* a router again: by its RA only */
+	u6_icmp(f, ROUTER, "ff02::1", 255, 136, 0, 0xa0000000, b,
+			24); /* a router again: by its RA only */
 	u6_icmp(f, ROUTER, "ff02::1", 255, 136, 0, 0x20000000, b, 24);
 	assert_int_equal(count_routes(f, ROUTE_RA), 1);
 }
@@ -477,7 +480,7 @@ full_routing_table_refuses_routers_and_prefixes(void **state)
 	assert_int_equal(count_routes(f, ROUTE_RA), 0);
 }
 
-/* ---- prefixes ------------------------------------------------------------------------------------ */
+/* ---- prefixes -------------------------------------------------------------------------------- */
 
 /* STK-2 */
 static void
@@ -581,7 +584,7 @@ ra_prefix_lifetime_two_hour_rule(void **state)
 	assert_true(address(f, AUTO)->valid_until_ns == f->now + 7201 * FX_NS);
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static void
 rx_mtu(struct fx *f, uint32_t mtu)
@@ -642,7 +645,7 @@ hop_limit_only_rises_and_timers_are_bounded(void **state)
 	assert_int_equal(f->nif->retrans_ms, 60000);
 }
 
-/* ---- up and down --------------------------------------------------------------------------------- */
+/* ---- up and down ----------------------------------------------------------------------------- */
 
 /* STK-2 */
 static void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ICMPv6 (RFC 4443): echo, errors out under their rules, errors in after a look at what they quote. */
+/*
+ * ICMPv6 (RFC 4443): echo, errors out under their rules, errors in after a look at what they quote.
+ */
 #include <errno.h>
 
 #include "../priv.h"
@@ -9,7 +11,7 @@
 #define ND_MESSAGE_MAX 1500 /* of a neighbour discovery or MLD message; longer ones are nobody's */
 #define QUOTE_LOOK 640      /* bytes of a quote that are looked at */
 
-/* ---- out ----------------------------------------------------------------------------------------- */
+/* ---- out ------------------------------------------------------------------------------------- */
 
 /* Fills the checksum of the message in m (data at it) for path. */
 static void
@@ -20,15 +22,19 @@ fill_csum(const struct ip_path *path, struct rte_mbuf *m)
 	uint16_t v = 0;
 
 	memcpy(p + 2, &v, sizeof(v));
-	v = csum_finish(csum_add_chain(csum_pseudo6(path->src.v6, path->dst.v6, IP_PROTO_ICMP6, len), m, 0, len));
+	v = csum_finish(csum_add_chain(
+			csum_pseudo6(path->src.v6, path->dst.v6, IP_PROTO_ICMP6, len), m, 0, len));
 	memcpy(p + 2, &v, sizeof(v));
 }
 
 int
-icmp6_send(struct stack *s, const struct ip_path *path, uint8_t hop, bool router_alert, uint8_t *msg,
-	uint32_t n)
+icmp6_send(struct stack *s, const struct ip_path *path, uint8_t hop, bool router_alert,
+		uint8_t *msg, uint32_t n)
 {
-	struct ip_tx tx = { .proto = IP_PROTO_ICMP6, .ttl = hop, .df = true, .router_alert = router_alert };
+	struct ip_tx tx = {.proto = IP_PROTO_ICMP6,
+			.ttl = hop,
+			.df = true,
+			.router_alert = router_alert};
 	struct rte_mbuf *m = stack_buf(s);
 	uint8_t *p;
 
@@ -46,7 +52,8 @@ icmp6_send(struct stack *s, const struct ip_path *path, uint8_t hop, bool router
 
 /* Does RFC 4443 2.4 (e) allow an error about m? */
 static bool
-may_answer(const struct ip_rx *rx, uint8_t type, uint8_t code, const struct rte_mbuf *m, bool later_fragment)
+may_answer(const struct ip_rx *rx, uint8_t type, uint8_t code, const struct rte_mbuf *m,
+		bool later_fragment)
 {
 	uint8_t copy[QUOTE_LOOK], proto;
 	uint32_t n = shim_buf_len(m) < QUOTE_LOOK ? shim_buf_len(m) : QUOTE_LOOK, off, frag_off;
@@ -55,7 +62,8 @@ may_answer(const struct ip_rx *rx, uint8_t type, uint8_t code, const struct rte_
 
 	if (ip_addr_any(&rx->src) || ip6_multicast(&rx->src))
 		return false;
-	if ((rx->flags & IP_RX_MULTICAST) != 0 && type != ICMP6_TOO_BIG && !(type == ICMP6_PARAM && code == 2))
+	if ((rx->flags & IP_RX_MULTICAST) != 0 && type != ICMP6_TOO_BIG &&
+			!(type == ICMP6_PARAM && code == 2))
 		return false;
 	whole = ip6_find_l4(b, n, &proto, &off, &frag_off);
 	if (frag_off != 0 && !later_fragment)
@@ -85,9 +93,11 @@ icmp6_error(struct stack *s, const struct ip_rx *rx, uint8_t type, uint8_t code,
 		stack_count(s, STACK_DROP_ICMP6_LIMIT);
 		return false;
 	}
-	if (ip6_path(s, &rx->src, group ? NULL : &rx->dst, ip6_link_local(&rx->src) ? rx->nif : NULL, &path) != 0)
+	if (ip6_path(s, &rx->src, group ? NULL : &rx->dst,
+			    ip6_link_local(&rx->src) ? rx->nif : NULL, &path) != 0)
 		return false;
-	e = shim_buf_copy(s->shim, m, s->pool, 0, shim_buf_len(m) < QUOTE_MAX ? shim_buf_len(m) : QUOTE_MAX);
+	e = shim_buf_copy(s->shim, m, s->pool, 0,
+			shim_buf_len(m) < QUOTE_MAX ? shim_buf_len(m) : QUOTE_MAX);
 	if (e == NULL) {
 		stack_count(s, STACK_DROP_NO_BUFFER);
 		return false;
@@ -105,7 +115,8 @@ icmp6_error(struct stack *s, const struct ip_rx *rx, uint8_t type, uint8_t code,
 }
 
 void
-ip6_send_unreach(struct stack *s, const struct ip_rx *rx, enum ip_unreach what, const struct rte_mbuf *m)
+ip6_send_unreach(struct stack *s, const struct ip_rx *rx, enum ip_unreach what,
+		const struct rte_mbuf *m)
 {
 	switch (what) {
 	case IP_UNREACH_PORT:
@@ -123,7 +134,7 @@ ip6_send_unreach(struct stack *s, const struct ip_rx *rx, enum ip_unreach what, 
 	}
 }
 
-/* ---- errors in ----------------------------------------------------------------------------------- */
+/* ---- errors in ------------------------------------------------------------------------------- */
 
 /* What an error means to a socket (RFC 4443 2.2, 3). */
 static void
@@ -150,7 +161,8 @@ meaning(struct ip_error *e)
 	}
 }
 
-/* Hands an error about our packet q (n bytes, IPv6 header first, perhaps cut short) to its upper layer. false: not ours. */
+/* Hands an error about our packet q (n bytes, IPv6 header first, perhaps cut short) to its upper
+ * layer. false: not ours. */
 static bool
 report(struct stack *s, struct ip_error *e, const uint8_t *q, uint32_t n)
 {
@@ -166,7 +178,8 @@ report(struct stack *s, struct ip_error *e, const uint8_t *q, uint32_t n)
 }
 
 static bool
-quote_ours(struct stack *s, const struct ip_rx *rx, const uint8_t *q, uint32_t n, struct ip_error *e)
+quote_ours(struct stack *s, const struct ip_rx *rx, const uint8_t *q, uint32_t n,
+		struct ip_error *e)
 {
 	const struct ipv6_hdr *h = (const struct ipv6_hdr *)q;
 	const struct netif_addr6 *a;
@@ -197,8 +210,11 @@ error_in(struct stack *s, const struct ip_rx *rx, const struct rte_mbuf *m, enum
 	meaning(&e);
 	if (e.type == ICMP6_TOO_BIG) {
 		mtu = get_be32(p + 4);
-		/* refused below 1280 and when it is no news (RFC 8201 4): then nobody hears of it */
-		if (mtu < IP6_MIN_MTU || mtu > UINT16_MAX || !pmtu_learn(s, ADDR_INET6, &e.dst, (uint16_t)mtu))
+		/*
+		 * refused below 1280 and when it is no news (RFC 8201 4): then nobody hears of it
+		 */
+		if (mtu < IP6_MIN_MTU || mtu > UINT16_MAX ||
+				!pmtu_learn(s, ADDR_INET6, &e.dst, (uint16_t)mtu))
 			return false;
 		e.mtu = (uint16_t)mtu;
 		report(s, &e, p + HLEN, n - HLEN);
@@ -224,7 +240,7 @@ ip6_unreachable_neigh(struct stack *s, struct netif *nif, struct rte_mbuf *m)
 	stack_drop(s, nif, STACK_DROP_NEIGH_UNREACHABLE, m);
 }
 
-/* ---- in ------------------------------------------------------------------------------------------ */
+/* ---- in -------------------------------------------------------------------------------------- */
 
 /* The answer goes back in the request's buffer. Takes m. */
 static void
@@ -258,7 +274,8 @@ echo(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 
 /* Messages of one link: neighbour discovery and MLD. false: dropped for *why. */
 static bool
-link_message(struct stack *s, const struct ip_rx *rx, const struct rte_mbuf *m, enum stack_drop *why)
+link_message(struct stack *s, const struct ip_rx *rx, const struct rte_mbuf *m,
+		enum stack_drop *why)
 {
 	uint8_t copy[ND_MESSAGE_MAX];
 	const uint8_t *p;

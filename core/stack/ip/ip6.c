@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv6 input (RFC 8200): the fixed header, who it is for, delivery; life of the protocol's state. */
+/*
+ * IPv6 input (RFC 8200): the fixed header, who it is for, delivery; life of the protocol's state.
+ */
 #include <errno.h>
 
 #include "../priv.h"
@@ -131,8 +133,8 @@ read_header(struct stack *s, struct ip6_pkt *p)
 	if (vtf >> 28 != 6)
 		return ip6_drop(s, p, STACK_DROP_IP6_VERSION), false;
 	plen = be16(h->plen_be);
-	if (plen == 0 && h->next == IP6_NEXT_HOPOPTS)
-		return ip6_drop(s, p, STACK_DROP_IP6_JUMBO), false; /* RFC 2675 3; nothing else looks so */
+	if (plen == 0 && h->next == IP6_NEXT_HOPOPTS) /* RFC 2675 3; nothing else looks so */
+		return ip6_drop(s, p, STACK_DROP_IP6_JUMBO), false;
 	if (IP6_HLEN + plen > shim_buf_len(p->m))
 		return ip6_drop(s, p, STACK_DROP_IP6_LENGTH), false;
 	p->rx.src = h->src;

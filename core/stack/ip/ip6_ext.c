@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv6 extension headers (RFC 8200 4): any order, hop-by-hop only first, bounded in number and bytes. */
+/* IPv6 extension headers (RFC 8200 4): any order, hop-by-hop only first, bounded in number and
+ * bytes. */
 #include "../priv.h"
 
 #define OPT_PAD1 0
@@ -69,14 +70,16 @@ options(struct stack *s, struct ip6_pkt *p, const uint8_t *h, uint32_t len)
 		if (i + 2 > len || i + 2 + h[i + 1] > len)
 			return refuse(s, p, 0, p->off + i, STACK_DROP_IP6_EXT_MALFORMED);
 		n = 2u + h[i + 1];
-		if (type != OPT_PADN && type != OPT_ROUTER_ALERT && !unknown_option(s, p, type, p->off + i))
+		if (type != OPT_PADN && type != OPT_ROUTER_ALERT &&
+				!unknown_option(s, p, type, p->off + i))
 			return false;
 		i += n;
 	}
 	return true;
 }
 
-/* No routing type is known; type 0 is dead (RFC 5095), others pass when no segment is left (RFC 8200 4.4). */
+/* No routing type is known; type 0 is dead (RFC 5095), others pass when no segment is left (RFC
+ * 8200 4.4). */
 static bool
 routing(struct stack *s, struct ip6_pkt *p, const uint8_t *h)
 {
@@ -145,7 +148,8 @@ ip6_ext_walk(struct stack *s, struct ip6_pkt *p)
 	return need(s, p, p->rx.l4_len < 20 ? p->rx.l4_len : 20) != NULL;
 }
 
-/* Is h the header of an upper layer that has to be looked into, and how many bytes of it make it whole? */
+/* Is h the header of an upper layer that has to be looked into, and how many bytes of it make it
+ * whole? */
 static uint32_t
 l4_header(uint8_t proto)
 {
@@ -174,8 +178,8 @@ ip6_find_l4(const uint8_t *p, uint32_t n, uint8_t *proto, uint32_t *off, uint32_
 		uint32_t len;
 
 		*off = at;
-		if (*proto != IP6_NEXT_HOPOPTS && *proto != IP6_NEXT_DSTOPTS && *proto != IP6_NEXT_ROUTING &&
-		    *proto != IP6_NEXT_FRAGMENT)
+		if (*proto != IP6_NEXT_HOPOPTS && *proto != IP6_NEXT_DSTOPTS &&
+				*proto != IP6_NEXT_ROUTING && *proto != IP6_NEXT_FRAGMENT)
 			return *frag_off == 0 && at <= n;
 		if (at + 8 > n)
 			return false;

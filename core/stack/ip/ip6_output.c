@@ -7,7 +7,7 @@
 #define FRAG_HLEN 8
 #define HBH_HLEN 8
 
-/* ---- paths --------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static void
 multicast_mac(const union ip_addr *dst, uint8_t mac[ETH_ALEN])
@@ -17,11 +17,15 @@ multicast_mac(const union ip_addr *dst, uint8_t mac[ETH_ALEN])
 }
 
 void
-ip6_path_direct(struct ip_path *path, struct netif *nif, const union ip_addr *dst, const union ip_addr *src,
-	const uint8_t *mac)
+ip6_path_direct(struct ip_path *path, struct netif *nif, const union ip_addr *dst,
+		const union ip_addr *src, const uint8_t *mac)
 {
-	*path = (struct ip_path){ .nif = nif, .src = *src, .dst = *dst, .mtu = nif->mtu6, .family = ADDR_INET6,
-		.flags = IP_PATH_MULTICAST };
+	*path = (struct ip_path){.nif = nif,
+			.src = *src,
+			.dst = *dst,
+			.mtu = nif->mtu6,
+			.family = ADDR_INET6,
+			.flags = IP_PATH_MULTICAST};
 	if (mac != NULL)
 		memcpy(path->dst_mac, mac, ETH_ALEN);
 	else
@@ -115,7 +119,9 @@ ip6_path(struct stack *s, const union ip_addr *dst, const union ip_addr *src, st
 		path->nif = own;
 		path->mtu = UINT16_MAX;
 		path->flags = IP_PATH_LOCAL;
-		return choose_source(s, src, path) == 0 ? 0 : fail(s, STACK_DROP_IP6_NO_SOURCE, -EADDRNOTAVAIL);
+		return choose_source(s, src, path) == 0
+				       ? 0
+				       : fail(s, STACK_DROP_IP6_NO_SOURCE, -EADDRNOTAVAIL);
 	}
 	if (next_hop(s, dst, &nif, &hop) != 0 || nif->mtu6 == 0)
 		return fail(s, STACK_DROP_IP6_NO_ROUTE, -EHOSTUNREACH);
@@ -136,10 +142,11 @@ ip6_path(struct stack *s, const union ip_addr *dst, const union ip_addr *src, st
 	return 0;
 }
 
-/* ---- packets ------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------- */
 
 static void
-fill_header(uint8_t *b, const struct ip_path *path, const struct ip_tx *tx, uint8_t next, uint32_t plen)
+fill_header(uint8_t *b, const struct ip_path *path, const struct ip_tx *tx, uint8_t next,
+		uint32_t plen)
 {
 	struct ipv6_hdr *h = (struct ipv6_hdr *)b;
 
@@ -168,8 +175,8 @@ send_one(struct stack *s, const struct ip_path *path, struct rte_mbuf *m)
 }
 
 /*
- * Identifications nobody can guess (RFC 7739 5.3): a keyed hash of a counter. The seed keeps instances apart, which share
- * keys and may send to the same station.
+ * Identifications nobody can guess (RFC 7739 5.3): a keyed hash of a counter. The seed keeps
+ * instances apart, which share keys and may send to the same station.
  */
 static uint32_t
 new_id(struct stack *s, const struct ip_path *path)
@@ -183,7 +190,8 @@ new_id(struct stack *s, const struct ip_path *path)
 static int
 fragments(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, struct rte_mbuf *m)
 {
-	uint32_t len = shim_buf_len(m), room = (path->mtu - IP6_HLEN - FRAG_HLEN) & ~7u, id = new_id(s, path);
+	uint32_t len = shim_buf_len(m), room = (path->mtu - IP6_HLEN - FRAG_HLEN) & ~7u,
+		 id = new_id(s, path);
 	int rc = 0;
 
 	ip_l4_csum_finish(m, 0);

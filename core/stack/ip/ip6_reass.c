@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fragments of IPv6 (RFC 8200 4.5, 5722, 6946, 7112): what is theirs alone; the pieces are kept by ip_reass. */
+/* Fragments of IPv6 (RFC 8200 4.5, 5722, 6946, 7112): what is theirs alone; the pieces are kept by
+ * ip_reass. */
 #include "../priv.h"
 #include "ip_reass.h"
 
@@ -82,7 +83,8 @@ finish(struct stack *s, struct ip6_pkt *p, struct ip_reass_piece *w)
 	b[at] = b[off];
 	p->next = b[off];
 	memmove(b + FRAG_HLEN, b, off);
-	put_be16(b + FRAG_HLEN + offsetof(struct ipv6_hdr, plen_be), (uint16_t)(off - IP6_HLEN + w->len));
+	put_be16(b + FRAG_HLEN + offsetof(struct ipv6_hdr, plen_be),
+			(uint16_t)(off - IP6_HLEN + w->len));
 	shim_buf_adj(p->m, FRAG_HLEN);
 	p->next_at = (uint16_t)at;
 	p->off = (uint16_t)off;
@@ -95,9 +97,13 @@ static bool
 keep(struct stack *s, struct ip6_pkt *p, const uint8_t *h, uint32_t off, uint32_t len)
 {
 	struct ip_reass_piece piece = {
-		.key = { .src = p->rx.src, .dst = p->rx.dst, .id = get_be32(h + 4) },
-		.nif = p->rx.nif, .m = p->m, .off = off, .len = len, .hlen = (uint16_t)(p->off + FRAG_HLEN),
-		.more = (h[3] & 1) != 0,
+			.key = {.src = p->rx.src, .dst = p->rx.dst, .id = get_be32(h + 4)},
+			.nif = p->rx.nif,
+			.m = p->m,
+			.off = off,
+			.len = len,
+			.hlen = (uint16_t)(p->off + FRAG_HLEN),
+			.more = (h[3] & 1) != 0,
 	};
 
 	if (ip6_link_local(&p->rx.src) || ip6_link_local(&p->rx.dst) || ip6_multicast(&p->rx.dst))
@@ -138,7 +144,8 @@ ip6_reass_input(struct stack *s, struct ip6_pkt *p)
 	off = get_be16(h + 2) & 0xfff8u;
 	more = (h[3] & 1) != 0;
 	len = shim_buf_len(p->m) - p->off - FRAG_HLEN;
-	if (off == 0 && !more) { /* atomic (RFC 6946): alone, whatever else has its identification */
+	/* atomic (RFC 6946): alone, whatever else has its identification */
+	if (off == 0 && !more) {
 		p->fragment = true;
 		p->next = h[0];
 		p->next_at = p->off;
@@ -146,7 +153,8 @@ ip6_reass_input(struct stack *s, struct ip6_pkt *p)
 		return true;
 	}
 	if (more && len % 8 != 0)
-		return refuse(s, p, 0, offsetof(struct ipv6_hdr, plen_be), STACK_DROP_IP6_FRAG_MALFORMED);
+		return refuse(s, p, 0, offsetof(struct ipv6_hdr, plen_be),
+				STACK_DROP_IP6_FRAG_MALFORMED);
 	if (p->off + off + len > IP6_HLEN + (uint32_t)IP_REASS_MAX)
 		return refuse(s, p, 0, p->off + 2u, STACK_DROP_IP6_FRAG_TOO_BIG);
 	if (len == 0) {

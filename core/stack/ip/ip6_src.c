@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Source address selection (RFC 6724 5): rules 1, 2, 3, 5, 6 and 8; the others need what a host here has not. */
+/* Source address selection (RFC 6724 5): rules 1, 2, 3, 5, 6 and 8; the others need what a host
+ * here has not. */
 #include "../priv.h"
 
 /* RFC 6724 2.1, labels only. */
@@ -107,7 +108,8 @@ ip6_src_select(struct stack *s, const struct netif *nif, const union ip_addr *ds
 {
 	const struct netif_addr6 *best = best_of(nif, dst, nif, NULL);
 
-	/* a link-local source reaches nothing beyond the link: then another interface's address is better (RFC 6724 4) */
+	/* a link-local source reaches nothing beyond the link: then another interface's address is
+	 * better (RFC 6724 4) */
 	if (best != NULL && ip6_scope(&best->addr) >= ip6_scope(dst))
 		return best;
 	if (ip6_scope(dst) > 2)

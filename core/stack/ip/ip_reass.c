@@ -155,14 +155,17 @@ bucket_of(struct ip_reass *r, const struct ip_reass_key *key)
 	return &r->bucket[siphash13(&k, key, sizeof(*key)) % BUCKETS];
 }
 
-/* Makes room for n more buffers from src: the oldest of the source goes first, then the oldest of all. */
+/* Makes room for n more buffers from src: the oldest of the source goes first, then the oldest of
+ * all. */
 static bool
-make_room(struct ip_reass *r, const struct ip_reass_key *key, const struct datagram *keep, unsigned int n)
+make_room(struct ip_reass *r, const struct ip_reass_key *key, const struct datagram *keep,
+		unsigned int n)
 {
 	unsigned int of_source = 0;
 	struct list *it, *tmp;
 
-	if (r->segs + n <= r->max_segs_source && r->free_pieces != NULL && (keep != NULL || !list_empty(&r->free)))
+	if (r->segs + n <= r->max_segs_source && r->free_pieces != NULL &&
+			(keep != NULL || !list_empty(&r->free)))
 		return true;
 	list_for_each(it, &r->age) {
 		struct datagram *d = list_entry(it, struct datagram, age);
@@ -184,14 +187,16 @@ make_room(struct ip_reass *r, const struct ip_reass_key *key, const struct datag
 	list_for_each_safe(it, tmp, &r->age) {
 		struct datagram *d = list_entry(it, struct datagram, age);
 
-		if (r->segs + n <= r->max_segs && r->free_pieces != NULL && (keep != NULL || !list_empty(&r->free)))
+		if (r->segs + n <= r->max_segs && r->free_pieces != NULL &&
+				(keep != NULL || !list_empty(&r->free)))
 			break;
 		if (d == keep)
 			continue;
 		drop_pieces(r, d, r->cfg.limit);
 		free_datagram(r, d);
 	}
-	return of_source + n <= r->max_segs_source && r->segs + n <= r->max_segs && r->free_pieces != NULL;
+	return of_source + n <= r->max_segs_source && r->segs + n <= r->max_segs &&
+	       r->free_pieces != NULL;
 }
 
 static struct datagram *
@@ -231,7 +236,8 @@ start(struct ip_reass *r, const struct ip_reass_piece *p)
 	return d;
 }
 
-/* All of d as one chain behind the first piece's headers; d is gone. false: too many segments, all dropped. */
+/* All of d as one chain behind the first piece's headers; d is gone. false: too many segments, all
+ * dropped. */
 static bool
 join(struct ip_reass *r, struct datagram *d, struct ip_reass_piece *p)
 {
@@ -313,7 +319,11 @@ ip_reass_add(struct ip_reass *r, struct ip_reass_piece *p)
 	}
 	q = r->free_pieces;
 	r->free_pieces = q->next;
-	*q = (struct piece){ .next = *at, .m = p->m, .off = p->off, .end = p->off + p->len, .hlen = p->hlen };
+	*q = (struct piece){.next = *at,
+			.m = p->m,
+			.off = p->off,
+			.end = p->off + p->len,
+			.hlen = p->hlen};
 	*at = q;
 	d->count++;
 	d->got += p->len;

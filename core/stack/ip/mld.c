@@ -245,7 +245,8 @@ response_ms(uint16_t code)
 }
 
 bool
-mld_query(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, enum stack_drop *why)
+mld_query(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n,
+		enum stack_drop *why)
 {
 	struct ip6_if *i6 = ip6_if(s, rx->nif);
 	bool v1 = n == QUERY1_LEN, any = false;
@@ -254,7 +255,8 @@ mld_query(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n,
 	struct list *it;
 
 	/* RFC 3810 6.2: from the link, one hop, with a router alert in front */
-	if (!ip6_link_local(&rx->src) || rx->ttl != 1 || rx->l4_off == IP6_HLEN || (!v1 && n < QUERY2_LEN)) {
+	if (!ip6_link_local(&rx->src) || rx->ttl != 1 || rx->l4_off == IP6_HLEN ||
+			(!v1 && n < QUERY2_LEN)) {
 		*why = STACK_DROP_ICMP6_TYPE;
 		return false;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Neighbour discovery messages (RFC 4861): their checks, solicitations and advertisements both ways. */
+/* Neighbour discovery messages (RFC 4861): their checks, solicitations and advertisements both
+ * ways. */
 #include "../priv.h"
 
 #define NS_HLEN 24 /* and of an advertisement: with the target */
@@ -38,7 +39,8 @@ nd_options(const uint8_t *p, uint32_t n, struct nd_opts *o)
 		switch (p[0]) {
 		case OPT_SLLA:
 		case OPT_TLLA:
-			if (len != 8 || (p[2] & 1) != 0) /* Ethernet's (RFC 2464 6); a group's is no station's */
+			if (len != 8 || (p[2] & 1) != 0) /* Ethernet's (RFC 2464 6); a group's is no
+							    station's */
 				return false;
 			*(p[0] == OPT_SLLA ? &o->slla : &o->tlla) = p;
 			break;
@@ -60,7 +62,7 @@ nd_options(const uint8_t *p, uint32_t n, struct nd_opts *o)
 	return true;
 }
 
-/* ---- out ----------------------------------------------------------------------------------------- */
+/* ---- out ------------------------------------------------------------------------------------- */
 
 /* A solicitation or advertisement of NS_HLEN + 8 bytes at most. */
 static void
@@ -87,7 +89,8 @@ nd_probe(struct stack *s, struct netif *nif, const union ip_addr *target)
 	send_message(s, &path, ICMP6_NS, 0, target, 0);
 }
 
-/* The source of the packet that waits, if it is ours, else the best (RFC 4861 7.2.2). NULL: none may be used yet. */
+/* The source of the packet that waits, if it is ours, else the best (RFC 4861 7.2.2). NULL: none
+ * may be used yet. */
 static const struct netif_addr6 *
 solicit_source(struct stack *s, struct neigh *n)
 {
@@ -133,10 +136,11 @@ nd_advertise(struct stack *s, const struct netif_addr6 *a, const union ip_addr *
 		if (path.neigh == NULL)
 			return;
 	}
-	send_message(s, &path, ICMP6_NA, dst != NULL ? NA_SOLICITED | NA_OVERRIDE : NA_OVERRIDE, &a->addr, OPT_TLLA);
+	send_message(s, &path, ICMP6_NA, dst != NULL ? NA_SOLICITED | NA_OVERRIDE : NA_OVERRIDE,
+			&a->addr, OPT_TLLA);
 }
 
-/* ---- in ------------------------------------------------------------------------------------------ */
+/* ---- in -------------------------------------------------------------------------------------- */
 
 static bool
 refuse(enum stack_drop *why, enum stack_drop r)
@@ -198,7 +202,8 @@ advertisement(struct stack *s, const struct ip_rx *rx, const uint8_t *p, const s
 			slaac_conflict(s, a);
 			return true;
 		}
-		s->ip6->dad_conflicts++; /* too late: it is in use (RFC 4862 5.4.4); said, not acted upon */
+		s->ip6->dad_conflicts++; /* too late: it is in use (RFC 4862 5.4.4); said, not acted
+					    upon */
 		return refuse(why, STACK_DROP_ND_TARGET);
 	}
 	n = neigh_lookup(s, rx->nif, ADDR_INET6, &target);
@@ -207,7 +212,8 @@ advertisement(struct stack *s, const struct ip_rx *rx, const uint8_t *p, const s
 	if (n->is_router && !router)
 		slaac_router_gone(s, rx->nif, &target);
 	n->is_router = router;
-	neigh_update(s, n, o->tlla != NULL ? o->tlla + 2 : NULL, solicited, (p[4] & NA_OVERRIDE) != 0);
+	neigh_update(s, n, o->tlla != NULL ? o->tlla + 2 : NULL, solicited,
+			(p[4] & NA_OVERRIDE) != 0);
 	return true;
 }
 
@@ -236,9 +242,12 @@ redirect(const struct ip_rx *rx, const uint8_t *p, enum stack_drop *why)
 }
 
 bool
-nd_input(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, enum stack_drop *why)
+nd_input(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n,
+		enum stack_drop *why)
 {
-	uint32_t hlen = p[0] == ICMP6_RA ? RA_HLEN : p[0] == ICMP6_REDIRECT ? REDIRECT_HLEN : NS_HLEN;
+	uint32_t hlen = p[0] == ICMP6_RA         ? RA_HLEN
+			: p[0] == ICMP6_REDIRECT ? REDIRECT_HLEN
+						 : NS_HLEN;
 	struct nd_opts o;
 
 	if (rx->ttl != HOPS)

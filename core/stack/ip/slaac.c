@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses of an interface: link-local, duplicate detection and lifetimes (RFC 4862), and when it is up or down. */
+/* Addresses of an interface: link-local, duplicate detection and lifetimes (RFC 4862), and when it
+ * is up or down. */
 #include "../priv.h"
 
 #define MS 1000000ull
@@ -34,7 +35,7 @@ link_local(const struct netif *nif)
 	return a;
 }
 
-/* ---- router solicitation (RFC 7559) -------------------------------------------------------------- */
+/* ---- router solicitation (RFC 7559) ---------------------------------------------------------- */
 
 /* v plus or minus a tenth. */
 static uint64_t
@@ -84,7 +85,7 @@ rs_start(struct stack *s, struct netif *nif)
 	timer_set(&s->wheel, &nif->rs_timer, s->now_ns + shim_random(s->shim) % RS_DELAY_NS);
 }
 
-/* ---- one address --------------------------------------------------------------------------------- */
+/* ---- one address ----------------------------------------------------------------------------- */
 
 void
 slaac_lifetimes(struct stack *s, struct netif_addr6 *a)
@@ -161,8 +162,9 @@ last_of_prefix(const struct netif_addr6 *a)
 	for (unsigned int i = 0; i < nif->nb_addr6; i++) {
 		const struct netif_addr6 *b = &nif->addr6[i];
 
-		if (b != a && b->state != ADDR6_FREE && !b->autoconf && b->prefix_len == a->prefix_len &&
-		    ip6_common_bits(&a->addr, &b->addr) >= a->prefix_len)
+		if (b != a && b->state != ADDR6_FREE && !b->autoconf &&
+				b->prefix_len == a->prefix_len &&
+				ip6_common_bits(&a->addr, &b->addr) >= a->prefix_len)
 			return false;
 	}
 	return true;
@@ -171,11 +173,16 @@ last_of_prefix(const struct netif_addr6 *a)
 static struct route
 connected(const struct netif_addr6 *a)
 {
-	return (struct route){ .dst = a->addr, .nif = a->nif, .family = ADDR_INET6, .prefix_len = a->prefix_len,
-		.origin = ROUTE_CONNECTED, .expires_ns = UINT64_MAX };
+	return (struct route){.dst = a->addr,
+			.nif = a->nif,
+			.family = ADDR_INET6,
+			.prefix_len = a->prefix_len,
+			.origin = ROUTE_CONNECTED,
+			.expires_ns = UINT64_MAX};
 }
 
-/* Link-local destinations are reached without a route, a prefix of one address has no other station in it. */
+/* Link-local destinations are reached without a route, a prefix of one address has no other station
+ * in it. */
 static bool
 has_route(const struct netif_addr6 *a)
 {
@@ -202,7 +209,8 @@ ip6_addr_start(struct stack *s, struct netif_addr6 *a)
 	}
 	nd_solicited_node(&a->addr, &group);
 	if (mld_join(s, a->nif, &group) != 0)
-		shim_log(s->shim, SHIM_LOG_ERR, "%s: no memory for an address's group", a->nif->cfg.name);
+		shim_log(s->shim, SHIM_LOG_ERR, "%s: no memory for an address's group",
+				a->nif->cfg.name);
 	if (i6->up)
 		dad_start(s, a);
 }
@@ -237,18 +245,21 @@ slaac_conflict(struct stack *s, struct netif_addr6 *a)
 	s->ip6->dad_conflicts++;
 	route_touch(s);
 	shim_log(s->shim, SHIM_LOG_ERR,
-		"%s: %02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x is another station's address",
-		nif->cfg.name, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
-		v[13], v[14], v[15]);
+			"%s: "
+			"%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x "
+			"is another station's address",
+			nif->cfg.name, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9],
+			v[10], v[11], v[12], v[13], v[14], v[15]);
 	if (!ip_addr_eq(&a->addr, &ll))
 		return;
 	/* it comes from the MAC: two stations with one MAC can not both speak (RFC 4862 5.4.5) */
-	shim_log(s->shim, SHIM_LOG_ERR, "%s: the MAC is not unique on the link: IPv6 is off", nif->cfg.name);
+	shim_log(s->shim, SHIM_LOG_ERR, "%s: the MAC is not unique on the link: IPv6 is off",
+			nif->cfg.name);
 	ip6_if(s, nif)->disabled = true;
 	ip6_netif_mtu(s, nif);
 }
 
-/* ---- the interface ------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 void
 ip6_netif_up(struct stack *s, struct netif *nif)
@@ -259,7 +270,8 @@ ip6_netif_up(struct stack *s, struct netif *nif)
 	if (i6->disabled || i6->up)
 		return;
 	if (nif->mtu6 == 0) {
-		shim_log(s->shim, SHIM_LOG_WARNING, "%s: MTU %u is below 1280: IPv6 is off", nif->cfg.name, nif->mtu);
+		shim_log(s->shim, SHIM_LOG_WARNING, "%s: MTU %u is below 1280: IPv6 is off",
+				nif->cfg.name, nif->mtu);
 		return;
 	}
 	i6->up = true;
@@ -301,8 +313,8 @@ ip6_netif_mtu(struct stack *s, struct netif *nif)
 		mtu = 0;
 	if (mtu == 0 && old != 0) {
 		if (!i6->disabled)
-			shim_log(s->shim, SHIM_LOG_WARNING, "%s: MTU %u is below 1280: IPv6 is off", nif->cfg.name,
-				nif->mtu);
+			shim_log(s->shim, SHIM_LOG_WARNING, "%s: MTU %u is below 1280: IPv6 is off",
+					nif->cfg.name, nif->mtu);
 		ip6_netif_down(s, nif);
 	}
 	nif->mtu6 = mtu;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Router advertisements (RFC 4861 6.3.4, RFC 4862 5.5.3): routers, prefixes, parameters; all of them bounded. */
+/* Router advertisements (RFC 4861 6.3.4, RFC 4862 5.5.3): routers, prefixes, parameters; all of
+ * them bounded. */
 #include <errno.h>
 
 #include "../priv.h"
@@ -37,13 +38,17 @@ set_timer(struct stack *s, struct ip6_if *i6)
 		timer_set(&s->wheel, &i6->ra_timer, next);
 }
 
-/* ---- routers ------------------------------------------------------------------------------------- */
+/* ---- routers --------------------------------------------------------------------------------- */
 
 static struct route
 router_route(const struct ip6_if *i6, const union ip_addr *router)
 {
-	return (struct route){ .gateway = *router, .nif = i6->nif, .family = ADDR_INET6, .origin = ROUTE_RA,
-		.has_gateway = true, .expires_ns = UINT64_MAX };
+	return (struct route){.gateway = *router,
+			.nif = i6->nif,
+			.family = ADDR_INET6,
+			.origin = ROUTE_RA,
+			.has_gateway = true,
+			.expires_ns = UINT64_MAX};
 }
 
 static void
@@ -101,13 +106,17 @@ slaac_router_gone(struct stack *s, struct netif *nif, const union ip_addr *route
 	set_timer(s, i6);
 }
 
-/* ---- prefixes ------------------------------------------------------------------------------------ */
+/* ---- prefixes -------------------------------------------------------------------------------- */
 
 static struct route
 prefix_route(const struct ip6_if *i6, const struct nd_prefix *p)
 {
-	return (struct route){ .dst = p->prefix, .nif = i6->nif, .family = ADDR_INET6, .prefix_len = p->len,
-		.origin = ROUTE_RA, .expires_ns = UINT64_MAX };
+	return (struct route){.dst = p->prefix,
+			.nif = i6->nif,
+			.family = ADDR_INET6,
+			.prefix_len = p->len,
+			.origin = ROUTE_RA,
+			.expires_ns = UINT64_MAX};
 }
 
 static void
@@ -121,7 +130,8 @@ prefix_drop(struct stack *s, struct ip6_if *i6, struct nd_prefix *p)
 
 /* The prefix is on link for valid seconds. */
 static void
-on_link(struct stack *s, struct ip6_if *i6, const union ip_addr *prefix, uint8_t len, uint32_t valid)
+on_link(struct stack *s, struct ip6_if *i6, const union ip_addr *prefix, uint8_t len,
+		uint32_t valid)
 {
 	struct nd_prefix want = { .prefix = *prefix, .len = len }, *p = NULL, *empty = NULL;
 	struct route route = prefix_route(i6, &want);
@@ -168,7 +178,8 @@ auto_find(struct netif *nif, const union ip_addr *prefix, unsigned int *count)
 	return found;
 }
 
-/* RFC 4862 5.5.3 (e): nobody can end an address's life sooner than in two hours, unless it was to end. */
+/* RFC 4862 5.5.3 (e): nobody can end an address's life sooner than in two hours, unless it was to
+ * end. */
 static void
 refresh(struct stack *s, struct netif_addr6 *a, uint32_t preferred, uint32_t valid)
 {
@@ -183,7 +194,8 @@ refresh(struct stack *s, struct netif_addr6 *a, uint32_t preferred, uint32_t val
 }
 
 static void
-autoconf(struct stack *s, struct ip6_if *i6, const union ip_addr *prefix, uint32_t preferred, uint32_t valid)
+autoconf(struct stack *s, struct ip6_if *i6, const union ip_addr *prefix, uint32_t preferred,
+		uint32_t valid)
 {
 	struct netif *nif = i6->nif;
 	union ip_addr addr = *prefix;
@@ -232,7 +244,7 @@ prefix_option(struct stack *s, struct ip6_if *i6, const uint8_t *p)
 		autoconf(s, i6, &prefix, preferred, valid);
 }
 
-/* ---- the message --------------------------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------------------- */
 
 static uint32_t
 clamp(uint32_t v, uint32_t lo, uint32_t hi)
@@ -252,7 +264,8 @@ parameters(struct stack *s, struct ip6_if *i6, const uint8_t *p, const struct nd
 	if (reachable != 0 && reachable <= REACHABLE_MAX_MS && reachable != i6->base_reachable_ms) {
 		i6->base_reachable_ms = reachable;
 		/* between a half and one and a half of it (RFC 4861 6.3.2) */
-		nif->reachable_ms = reachable / 2 + (uint32_t)(shim_random(s->shim) % (reachable + 1));
+		nif->reachable_ms =
+				reachable / 2 + (uint32_t)(shim_random(s->shim) % (reachable + 1));
 	}
 	if (retrans != 0)
 		nif->retrans_ms = clamp(retrans, RETRANS_MIN_MS, RETRANS_MAX_MS);
@@ -266,7 +279,8 @@ parameters(struct stack *s, struct ip6_if *i6, const uint8_t *p, const struct nd
 }
 
 void
-slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, const struct nd_opts *o)
+slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n,
+		const struct nd_opts *o)
 {
 	struct netif *nif = rx->nif;
 	struct ip6_if *i6 = ip6_if(s, nif);
@@ -274,7 +288,8 @@ slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, 
 	struct neigh *nb;
 
 	(void)n;
-	nb = o->slla != NULL ? neigh_get(s, nif, ADDR_INET6, &rx->src) : neigh_lookup(s, nif, ADDR_INET6, &rx->src);
+	nb = o->slla != NULL ? neigh_get(s, nif, ADDR_INET6, &rx->src)
+			     : neigh_lookup(s, nif, ADDR_INET6, &rx->src);
 	if (nb != NULL) {
 		if (o->slla != NULL)
 			neigh_update(s, nb, o->slla + 2, false, true);
@@ -286,7 +301,8 @@ slaac_ra(struct stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t n, 
 		prefix_option(s, i6, o->prefix[i]);
 	set_timer(s, i6);
 	if (lifetime != 0)
-		timer_cancel(&s->wheel, &nif->rs_timer); /* RFC 7559 2.1: until then we go on asking */
+		timer_cancel(&s->wheel,
+				&nif->rs_timer); /* RFC 7559 2.1: until then we go on asking */
 }
 
 void
