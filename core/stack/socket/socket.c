@@ -113,10 +113,11 @@ addr_to_user(int domain, const struct sock_addr *a, struct sockaddr *addr, sockl
 	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = a->port_be };
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = a->port_be };
 	socklen_t full = domain == ADDR_INET ? sizeof(sin) : sizeof(sin6);
+	const void *src;
 
 	if (domain == ADDR_INET) {
 		sin.sin_addr.s_addr = a->addr.v4;
-		memcpy(addr, &sin, *len < full ? *len : full);
+		src = &sin;
 	} else {
 		if (a->family == ADDR_INET) {
 			sin6.sin6_addr.s6_addr[10] = sin6.sin6_addr.s6_addr[11] = 0xff;
@@ -126,8 +127,10 @@ addr_to_user(int domain, const struct sock_addr *a, struct sockaddr *addr, sockl
 			if (ip6_link_local(&a->addr))
 				sin6.sin6_scope_id = a->ifindex;
 		}
-		memcpy(addr, &sin6, *len < full ? *len : full);
+		src = &sin6;
 	}
+	if (*len != 0) /* addr may be NULL then */
+		memcpy(addr, src, *len < full ? *len : full);
 	*len = full;
 }
 
