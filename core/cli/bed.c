@@ -61,7 +61,7 @@ check_before(struct bed *b, enum shim_role role)
 	doctor_preflight(&d, &b->m, &b->cfg, b->alone);
 	f = doctor_first_failure(&d);
 	if (f != NULL)
-		return cli_fail(b->cmd, "%s: %s", f->text, f->fix);
+		return cli_fail(b->cmd, "%s (mend it: %s)", f->text, f->fix);
 	return -1;
 }
 
