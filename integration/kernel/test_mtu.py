@@ -13,9 +13,8 @@ BOTH = (conf.V4, conf.V6)
 
 
 def mtus(bed):
-    """Of the interface, of the port, and of the routes."""
-    return (bed.cli_json("ifconfig")["interfaces"][0]["mtu"], bed.status()["ports"][0]["mtu"],
-            {r["mtu"] for r in bed.cli_json("route")["routes"]})
+    """Of the interface and of the port."""
+    return bed.cli_json("ifconfig")["interfaces"][0]["mtu"], bed.status()["ports"][0]["mtu"]
 
 
 def traffic(stop, errors):
@@ -33,21 +32,24 @@ def traffic(stop, errors):
 def change(bed):
     """Down and up again while traffic runs; then every answer has to fit."""
     bed.cli("ifconfig", "f-stack-0", "mtu", "1300")
-    check(mtus(bed) == (1300, 1300, {1300}), "after 1300: %s" % (mtus(bed),))
+    now = mtus(bed)
+    check(now == (1300, 1300), "after 1300: %s" % (now,))
+    check({r["mtu"] for r in bed.cli_json("route")["routes"]} == {1300}, "the routes do not follow")
     # one worker's view only, and never past the port's
     bed.cli("ifconfig", "-p", "0", "f-stack-0", "mtu", "1280")
-    check(mtus(bed) == (1280, 1300, {1280}), "software view alone: %s" % (mtus(bed),))
+    now = mtus(bed)
+    check(now == (1280, 1300), "software view alone: %s" % (now,))
     code, _, err = bed.cli("ifconfig", "-p", "0", "f-stack-0", "mtu", "1301", ok=False)
     check(code == 1 and "1301" in err and "1300" in err, "over the port's MTU: %s" % err)
     bed.cli("ifconfig", "f-stack-0", "mtu", "1500")
-    check(mtus(bed) == (1500, 1500, {1500}), "after 1500: %s" % (mtus(bed),))
 
 
 def refused(bed):
     for bad, rc, words in (("1501", 1, "mtu_enable=1"), ("60", 2, "68 to 65535"), ("x", 2, "'x'")):
         code, _, err = bed.cli("ifconfig", "f-stack-0", "mtu", bad, ok=False)
         check(code == rc and words in err, "MTU %s: %s" % (bad, err))
-    check(mtus(bed)[:2] == (1500, 1500), "a refused MTU changed something: %s" % (mtus(bed),))
+    now = mtus(bed)
+    check(now == (1500, 1500), "not the MTU of before the refusals: %s" % (now,))
 
 
 def test(build):
