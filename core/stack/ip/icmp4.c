@@ -56,7 +56,10 @@ is_error_type(uint8_t type)
 	}
 }
 
-/* RFC 1122 3.2.2: never about an error, to a group, about a later fragment, or to no single host. */
+/*
+ * RFC 1122 3.2.2: never about an error, to a group (by address or by frame), about a later fragment,
+ * or to no single host.
+ */
 static bool
 error_allowed(struct stack *s, struct netif *nif, const struct rte_mbuf *m)
 {
@@ -65,7 +68,7 @@ error_allowed(struct stack *s, struct netif *nif, const struct rte_mbuf *m)
 	uint8_t first = h->src & 0xff, buf;
 	const uint8_t *type;
 
-	if (ip4_classify(s, nif, h->dst) != 0 || (be16(h->frag) & IP4_OFFMASK) != 0)
+	if ((m->ol_flags & ETH_RX_GROUP) != 0 || ip4_classify(s, nif, h->dst) != 0 || (be16(h->frag) & IP4_OFFMASK) != 0)
 		return false;
 	if (first == 0 || first >= 224 || ip4_is_broadcast(nif, h->src))
 		return false;

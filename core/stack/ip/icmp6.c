@@ -62,8 +62,8 @@ may_answer(const struct ip_rx *rx, uint8_t type, uint8_t code, const struct rte_
 
 	if (ip_addr_any(&rx->src) || ip6_multicast(&rx->src))
 		return false;
-	if ((rx->flags & IP_RX_MULTICAST) != 0 && type != ICMP6_TOO_BIG &&
-			!(type == ICMP6_PARAM && code == 2))
+	if (((rx->flags & IP_RX_MULTICAST) != 0 || (m->ol_flags & ETH_RX_GROUP) != 0) &&
+			type != ICMP6_TOO_BIG && !(type == ICMP6_PARAM && code == 2))
 		return false;
 	whole = ip6_find_l4(b, n, &proto, &off, &frag_off);
 	if (frag_off != 0 && !later_fragment)

@@ -100,7 +100,9 @@ eth_input(struct stack *s, struct netif *port, struct rte_mbuf *m)
 		}
 	}
 	/* Which multicast groups are ours is for the network layer to say. */
-	if ((p[0] & 1) == 0 && memcmp(p, nif->cfg.mac, ETH_ALEN) != 0 &&
+	if ((p[0] & 1) != 0) {
+		m->ol_flags |= ETH_RX_GROUP;
+	} else if (memcmp(p, nif->cfg.mac, ETH_ALEN) != 0 &&
 		((nif->flags | port->flags) & NETIF_PROMISC) == 0) {
 		stack_drop(s, nif, STACK_DROP_ETH_NOT_FOR_US, m);
 		return;

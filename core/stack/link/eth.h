@@ -11,6 +11,9 @@
 #define ETHERTYPE_ARP 0x0806
 #define ETHERTYPE_VLAN 0x8100
 #define ETHERTYPE_IP6 0x86dd
+/* In ol_flags of a received packet: its frame was for a group or everybody, so no ICMP error may answer it
+ * (RFC 1122 3.2.2, RFC 4443 2.4 e.4, e.5). The highest bit that DPDK leaves to applications. */
+#define ETH_RX_GROUP RTE_MBUF_F_LAST_FREE
 
 /* One received frame, Ethernet header first. Takes m. Strips the header and hands on to
  * arp_input, ip4_input or ip6_input with m at the network header. */
