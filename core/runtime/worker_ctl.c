@@ -106,7 +106,7 @@ list_neigh(struct worker *w, struct page *p, int family)
 {
 	struct neigh_table *tab = &w->stack->neigh;
 
-	for (unsigned int i = 0; i < NEIGH_MAX && p->next == 0; i++) {
+	for (unsigned int i = 0; i < tab->touched && p->next == 0; i++) {
 		const struct neigh *n = &tab->entries[i];
 		size_t mark = p->t.len;
 

@@ -31,6 +31,7 @@ struct stack_config {
 	struct shim_pool *pool;     /* buffers for what the stack itself sends; outlives the stack */
 	struct stack_secrets secrets;
 	uint32_t max_sockets;       /* descriptors; 0: 65536 */
+	uint32_t max_neighbours;    /* of both families together; 0: NEIGH_MAX */
 	int fd_reserve;             /* first descriptor; F-Stack's [freebsd.boot] fd_reserve */
 	uint32_t buf_low_watermark; /* STK-9: shed new work below this many free buffers; 0: never */
 	bool forwarding_errors;     /* unused addresses answer nothing; false is a host (no forwarding) */

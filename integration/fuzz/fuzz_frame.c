@@ -77,7 +77,7 @@ bed_open(struct bed *b)
 {
 	static const uint8_t a6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
 	union ip_addr v6 = ip_addr_v6(a6), any = ip_addr_v4(0), gw = ip_addr_v4(be32(0x0a0000fe));
-	struct stack_config sc = { .secrets = { .table = { 1, 2 } }, .max_sockets = 16 };
+	struct stack_config sc = { .secrets = { .table = { 1, 2 } }, .max_sockets = 16, .max_neighbours = 32 };
 	struct netif_config nc = { .name = "f0", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500, .tx = tx, .tx_ctx = b,
 		.accept_ra = true };
 	struct netif_config vc = { .name = "f0.5", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500, .vlan = 5 };

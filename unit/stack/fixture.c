@@ -97,6 +97,7 @@ fx_new(const struct fx_opts *opts)
 	c.pool = f->pool;
 	c.buf_low_watermark = o.buf_low_watermark;
 	c.max_sockets = o.max_sockets;
+	c.max_neighbours = o.max_neighbours;
 	assert_int_equal(stack_create(&c, &f->s), 0);
 	add_first_if(f, &o);
 	if (o.dad_transmits == 0 && !o.accept_ra)

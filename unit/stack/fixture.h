@@ -39,6 +39,7 @@ struct fx_opts {
 	bool no_addr4, no_addr6; /* leave the interface without 10.0.0.1, 2001:db8::1 */
 	uint32_t buf_low_watermark;
 	uint32_t max_sockets;
+	uint32_t max_neighbours;
 };
 
 struct fx {

@@ -471,6 +471,51 @@ select_and_poll(void **state)
 	assert_int_equal(sock_poll(f->s, p, 1u << 30), -EINVAL);
 }
 
+struct closer {
+	struct fx *f;
+	int kq, n;
+	bool set_too;
+};
+
+static void
+close_it(void *ctx, const struct sock_kevent *ev)
+{
+	struct closer *c = ctx;
+
+	c->n++;
+	assert_int_equal(sock_close(c->f->s, (int)ev->ident), 0);
+	if (c->set_too)
+		assert_int_equal(sock_close(c->f->s, c->kq), 0);
+	c->set_too = false;
+}
+
+/* STK-5: the receiver of an event may close its descriptor, and the kqueue itself. */
+static void
+kqueue_reports_survive_what_their_receiver_closes(void **state)
+{
+	struct fx *f = *state;
+	struct closer c = { .f = f };
+	struct got g;
+	int fd[3];
+
+	for (int round = 0; round < 2; round++) {
+		c.kq = sock_kqueue(f->s);
+		for (int i = 0; i < 3; i++) {
+			fd[i] = sock_socket(f->s, AF_INET, SOCK_DGRAM, 0);
+			assert_int_equal(kev(f, c.kq, (uintptr_t)fd[i], KEV_WRITE, KEV_ADD, 0, 0, &g, 0), 0);
+		}
+		c.n = 0;
+		c.set_too = round == 1;
+		assert_int_equal(sock_kevent(f->s, c.kq, NULL, 0, 16, close_it, &c), 3);
+		assert_int_equal(c.n, 3);
+		for (int i = 0; i < 3; i++)
+			assert_false(sock_is_open(f->s, fd[i]));
+		assert_int_equal(sock_is_open(f->s, c.kq), round == 0);
+		if (round == 0)
+			assert_int_equal(sock_close(f->s, c.kq), 0);
+	}
+}
+
 int
 main(void)
 {
@@ -479,6 +524,7 @@ main(void)
 		T(epoll_errors_and_hangups_need_not_be_asked_for), T(epoll_is_fair_and_forgets_closed_files),
 		T(sets_within_sets_one_deep), T(kqueue_read_and_write), T(kqueue_clear_oneshot_dispatch_force),
 		T(kqueue_errors_and_receipts), T(kqueue_user_events), T(kqueue_timers), T(select_and_poll),
+		T(kqueue_reports_survive_what_their_receiver_closes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,6 +372,39 @@ ipv6_retransmits_as_the_interface_says(void **state)
 	assert_int_equal(n->state, NEIGH_FREE);
 }
 
+static int
+setup_small(void **state)
+{
+	*state = fx_new(&(struct fx_opts){ .max_neighbours = 8 });
+	return 0;
+}
+
+/* STK-8: the table may be made smaller; entries come from the part never used before anything is recycled. */
+static void
+configured_bound_is_kept(void **state)
+{
+	struct fx *f = *state;
+	union ip_addr first = ip_addr_v4(be32(0x0a010000)), last = ip_addr_v4(be32(0x0a010007));
+	unsigned int had = f->s->neigh.count;
+
+	assert_int_equal(f->s->neigh.size, 8);
+	assert_int_equal(f->s->neigh.touched, had);
+	fill_table(f, NEIGH_STALE, 0, 8 - had);
+	assert_int_equal(f->s->neigh.count, 8);
+	assert_non_null(neigh_lookup(f->s, f->nif, ADDR_INET, &first));
+	fill_table(f, NEIGH_STALE, 7, 1);
+	assert_int_equal(f->s->neigh.count, 8);
+	assert_int_equal(f->s->neigh.touched, 8);
+	if (had == 0)
+		assert_non_null(neigh_lookup(f->s, f->nif, ADDR_INET, &first));
+	assert_non_null(neigh_lookup(f->s, f->nif, ADDR_INET, &last));
+	neigh_flush_netif(f->s, f->nif);
+	assert_int_equal(f->s->neigh.count, 0);
+	fill_table(f, NEIGH_STALE, 0, 3);
+	assert_int_equal(f->s->neigh.count, 3);
+	assert_int_equal(f->s->neigh.touched, 8); /* what was freed is used again */
+}
+
 int
 main(void)
 {
@@ -386,6 +419,7 @@ main(void)
 		T(unsolicited_address_sends_what_waits_and_then_probes),
 		T(full_table_recycles_stale_then_waiting_entries),
 		T(permanent_entries_stay),
+		cmocka_unit_test_setup_teardown(configured_bound_is_kept, setup_small, fx_teardown),
 		T(interface_that_goes_takes_its_neighbours),
 		T(ipv6_retransmits_as_the_interface_says),
 	};

@@ -132,7 +132,9 @@ neigh_table_init(struct stack *s)
 {
 	struct neigh_table *t = &s->neigh;
 
-	t->entries = shim_malloc(s->shim, NEIGH_MAX * sizeof(*t->entries));
+	t->size = s->cfg.max_neighbours != 0 && s->cfg.max_neighbours < NEIGH_MAX ? s->cfg.max_neighbours : NEIGH_MAX;
+	t->touched = 0;
+	t->entries = shim_malloc(s->shim, t->size * sizeof(*t->entries));
 	if (t->entries == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < NEIGH_BUCKETS; i++)
@@ -141,14 +143,6 @@ neigh_table_init(struct stack *s)
 	list_init(&t->stale);
 	list_init(&t->waiting);
 	list_init(&t->busy);
-	for (unsigned int i = 0; i < NEIGH_MAX; i++) {
-		struct neigh *n = &t->entries[i];
-
-		list_init(&n->bucket);
-		timer_init(&n->timer, on_timer, n);
-		list_init(&n->age);
-		list_add_tail(&t->free, &n->age);
-	}
 	return 0;
 }
 
@@ -159,7 +153,7 @@ neigh_table_release(struct stack *s)
 
 	if (t->entries == NULL)
 		return;
-	for (unsigned int i = 0; i < NEIGH_MAX; i++)
+	for (unsigned int i = 0; i < t->touched; i++)
 		if (t->entries[i].state != NEIGH_FREE)
 			neigh_delete(s, &t->entries[i]);
 	shim_free(s->shim, t->entries);
@@ -180,6 +174,18 @@ neigh_lookup(struct stack *s, struct netif *nif, int family, const union ip_addr
 	return NULL;
 }
 
+/* Puts the next entry that was never used in the list of the free ones; creating a stack does not touch them all. */
+static void
+touch(struct neigh_table *t)
+{
+	struct neigh *n = &t->entries[t->touched++];
+
+	list_init(&n->bucket);
+	timer_init(&n->timer, on_timer, n);
+	list_init(&n->age);
+	list_add_tail(&t->free, &n->age);
+}
+
 struct neigh *
 neigh_get(struct stack *s, struct netif *nif, int family, const union ip_addr *addr)
 {
@@ -188,7 +194,9 @@ neigh_get(struct stack *s, struct netif *nif, int family, const union ip_addr *a
 
 	if (n != NULL)
 		return n;
-	if (list_empty(&t->free)) {
+	if (list_empty(&t->free) && t->touched < t->size) {
+		touch(t);
+	} else if (list_empty(&t->free)) {
 		struct list *old = list_empty(&t->stale) ? &t->waiting : &t->stale;
 
 		if (list_empty(old)) {
@@ -348,7 +356,7 @@ neigh_set_permanent(struct stack *s, struct netif *nif, int family, const union 
 void
 neigh_flush_netif(struct stack *s, struct netif *nif)
 {
-	for (unsigned int i = 0; i < NEIGH_MAX; i++)
+	for (unsigned int i = 0; i < s->neigh.touched; i++)
 		if (s->neigh.entries[i].state != NEIGH_FREE && s->neigh.entries[i].nif == nif)
 			neigh_delete(s, &s->neigh.entries[i]);
 }

@@ -2,7 +2,7 @@
 /*
  * The neighbour cache, one table for ARP (RFC 826) and neighbour discovery (RFC 4861 7.3): states, timers,
  * and a bounded queue of packets that wait for an answer. The protocols supply the packets: arp.c and nd.c.
- * Owned by the stack; bounded (NEIGH_MAX entries, NEIGH_QUEUE packets each). When it is full the oldest stale
+ * Owned by the stack; bounded (stack_config.max_neighbours or NEIGH_MAX entries, NEIGH_QUEUE packets each). When it is full the oldest stale
  * entry makes room, else the one that has been waiting longest for an answer.
  */
 #ifndef NONIC_STACK_LINK_NEIGH_H
@@ -48,7 +48,8 @@ struct neigh {
 struct neigh_table {
 	struct list bucket[NEIGH_BUCKETS];
 	struct list free, stale, waiting, busy; /* every entry by what may become of it: waiting is INCOMPLETE */
-	struct neigh *entries;    /* NEIGH_MAX, allocated at create */
+	struct neigh *entries;    /* `size` of them, allocated at create */
+	unsigned int size, touched; /* entries from `touched` on were never used and are zero */
 	unsigned int count;       /* entries in use */
 };
 

@@ -303,7 +303,7 @@ changes_apply(struct stack *s, struct eset *e, const struct sock_kevent *changes
 	return reports;
 }
 
-/* After a report: gone, asleep, reset, or queued again. */
+/* Of a report to come: gone, asleep, reset, or queued again. */
 static void
 reported(struct stack *s, struct watch *w, struct list *again)
 {
@@ -336,20 +336,22 @@ sock_kevent(struct stack *s, int kq, const struct sock_kevent *changes, int n, i
 		return -EINVAL;
 	if (n != 0 && changes == NULL)
 		return -EFAULT;
+	f->refs++; /* put may close any descriptor, this one too */
+	list_init(&again);
 	reports = changes_apply(s, e, changes, n, max, put, ctx);
 	if (reports != 0)
-		return reports;
-	list_init(&again);
-	while (reports < max && (it = list_pop(&e->ready)) != NULL) {
+		max = 0;
+	while (reports >= 0 && reports < max && (it = list_pop(&e->ready)) != NULL) {
 		struct watch *w = list_entry(it, struct watch, ready);
 
 		if (!knote_eval(s, w, &out))
 			continue;
-		put(ctx, &out);
-		reports++;
 		reported(s, w, &again);
+		reports++;
+		put(ctx, &out);
 	}
 	while ((it = list_pop(&again)) != NULL)
 		list_add_tail(&e->ready, it);
+	sfile_unref(s, f);
 	return reports;
 }

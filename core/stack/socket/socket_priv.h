@@ -11,7 +11,7 @@ enum sfile_type { SFILE_SOCKET, SFILE_EPOLL, SFILE_KQUEUE };
 /* An open file: what descriptors point at; dup makes one more descriptor of the same. First member of each kind. */
 struct sfile {
 	uint8_t type;
-	uint32_t refs;       /* descriptors */
+	uint32_t refs;       /* descriptors, and calls that need it to stay */
 	int flags;           /* O_NONBLOCK, O_APPEND, O_ASYNC, O_DIRECT */
 	struct list watches; /* struct watch.on_file */
 };
@@ -126,6 +126,8 @@ fd_socket(const struct stack *s, int fd)
 int fd_why(const struct stack *s, int fd);
 /* Lowest free number >= min_fd for f (counts a reference). -EMFILE, -EINVAL (min_fd), -ENOMEM. */
 int fd_install(struct stack *s, struct sfile *f, int min_fd, bool cloexec);
+/* One reference less; the last one releases f. */
+void sfile_unref(struct stack *s, struct sfile *f);
 
 /* event.c */
 void sfile_init(struct sfile *f, enum sfile_type type, int flags);

@@ -141,6 +141,18 @@ fd_why(const struct stack *s, int fd)
 	return fd_file(s, fd) == NULL ? -EBADF : -ENOTSOCK;
 }
 
+void
+sfile_unref(struct stack *s, struct sfile *f)
+{
+	if (--f->refs != 0)
+		return;
+	sfile_fd_closed(s, f, -1, true);
+	if (f->type == SFILE_SOCKET)
+		socket_release(s, (struct socket *)f);
+	else
+		eset_release(s, (struct eset *)f);
+}
+
 int
 sock_close(struct stack *s, int fd)
 {
@@ -154,14 +166,8 @@ sock_close(struct stack *s, int fd)
 	t->used[i / 64] &= ~(1ull << (i % 64));
 	if (i < t->free_from)
 		t->free_from = i;
-	f->refs--;
-	sfile_fd_closed(s, f, fd, f->refs == 0);
-	if (f->refs != 0)
-		return 0;
-	if (f->type == SFILE_SOCKET)
-		socket_release(s, (struct socket *)f);
-	else
-		eset_release(s, (struct eset *)f);
+	sfile_fd_closed(s, f, fd, false);
+	sfile_unref(s, f);
 	return 0;
 }
 
