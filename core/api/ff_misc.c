@@ -79,7 +79,8 @@ ff_get_traffic(void *buffer)
 
 	if (in != NULL && in->worker != NULL)
 		worker_traffic(in->worker, v);
-	memcpy(buffer, v, sizeof(v));
+	if (buffer != NULL)
+		memcpy(buffer, v, sizeof(v));
 }
 
 int

@@ -46,6 +46,9 @@ check_before(struct bed *b, enum shim_role role)
 	pid_t pid = machine_primary(&b->m, b->prefix, &stale);
 
 	if (role != SHIM_ROLE_PRIMARY) {
+		/* the EAL of a newcomer would wait for its answer, many seconds */
+		if (machine_suspended(&b->m, pid))
+			return cli_fail(b->cmd, "the primary (pid %d) is suspended: 'kill -CONT %d' lets it go on", (int)pid, (int)pid);
 		if (pid != 0)
 			return -1;
 		return cli_fail(b->cmd, "no primary of file prefix %s is running: start one with 'nonic primary --conf %s'",
@@ -158,6 +161,9 @@ open_door(struct bed *b, enum shim_role role, unsigned int proc_id)
 		return cli_fail(b->cmd, "no memory");
 	memcpy(copy, b->eal_argv, argc * sizeof(*copy)); /* the EAL permutes them */
 	block_signals();
+	/* who reads the log of a role may go away; the role stays */
+	if (role != SHIM_ROLE_OBSERVER)
+		signal(SIGPIPE, SIG_IGN);
 	rc = shim_dpdk_open(argc, copy, role, proc_id, &b->shim);
 	free(copy);
 	if (rc < 0)

@@ -128,6 +128,21 @@ machine_primary(const struct machine *m, const char *prefix, bool *stale)
 	return lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
+bool
+machine_suspended(const struct machine *m, pid_t pid)
+{
+	char path[64], buf[512];
+	const char *end;
+
+	if (pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (!read_file(m, path, buf, sizeof(buf)))
+		return false;
+	end = strrchr(buf, ')'); /* the program's name may hold anything */
+	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
 void
 machine_stale(const struct machine *m, char *list, size_t n)
 {

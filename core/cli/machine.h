@@ -27,6 +27,8 @@ void machine_hugepages(const struct machine *m, struct machine_hugepages *h);
 void machine_runtime_dir(const struct machine *m, const char *prefix, char *path, size_t n);
 /* The pid of the live primary of prefix; 0: none runs; -1: one runs, but its pid can not be told. *stale: files of a dead one. */
 pid_t machine_primary(const struct machine *m, const char *prefix, bool *stale);
+/* Is the process suspended (SIGSTOP, a debugger)? It answers nothing then. */
+bool machine_suspended(const struct machine *m, pid_t pid);
 /* Prefixes with a runtime directory but no live primary, separated by blanks. */
 void machine_stale(const struct machine *m, char *list, size_t n);
 /* Removes the runtime directory and hugepage files of a prefix whose primary is gone. */

@@ -4,6 +4,7 @@
  * executed in its place (core/ is built twice, and the two builds do not mix in one program).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,23 +76,36 @@ unknown(const char *name)
 	return CLI_USAGE;
 }
 
+/*
+ * A closed standard descriptor would be the next file that is opened, and get what is printed. In its place: one on which
+ * reading and writing fail as on a closed one.
+ */
+static void
+keep_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+			_exit(CLI_FAILED);
+}
+
 int
 main(int argc, char **argv)
 {
 	char *help[] = { NULL, (char[]){ "--help" }, NULL };
 	const struct cli_entry *e;
 
+	keep_standard();
 	if (argc < 2) {
 		usage(stderr);
 		return CLI_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("nonic %s\n", NONIC_VERSION);
-		return CLI_OK;
+		return cli_end(CLI_OK);
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) {
 		usage(stdout);
-		return CLI_OK;
+		return cli_end(CLI_OK);
 	}
 	argv++;
 	argc--;
@@ -103,5 +117,5 @@ main(int argc, char **argv)
 	e = find(argv[0]);
 	if (e == NULL)
 		return unknown(argv[0]);
-	return e->run != NULL ? e->run(argc, argv) : exec_dpdk(argv);
+	return e->run != NULL ? cli_end(e->run(argc, argv)) : exec_dpdk(argv);
 }

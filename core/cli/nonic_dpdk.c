@@ -16,7 +16,7 @@ main(int argc, char **argv)
 
 	for (size_t i = 0; argc > 0 && i < sizeof(entries) / sizeof(entries[0]); i++)
 		if (strcmp(argv[0], entries[i].name) == 0)
-			return entries[i].run(argc, argv);
+			return cli_end(entries[i].run(argc, argv));
 	fprintf(stderr, "nonic-dpdk: not to be called directly: use 'nonic COMMAND'\n");
 	return CLI_USAGE;
 }

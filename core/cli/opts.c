@@ -34,6 +34,18 @@ cli_fail(const struct cli_cmd *cmd, const char *fmt, ...)
 	return CLI_FAILED;
 }
 
+int
+cli_end(int rc)
+{
+	bool failed = ferror(stdout) != 0;
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
+		return rc;
+	fprintf(stderr, "nonic: standard output: %s\n", errno != 0 ? strerror(errno) : "not everything could be written");
+	return rc == CLI_OK ? CLI_FAILED : rc;
+}
+
 bool
 cli_number(const char *word, unsigned long min, unsigned long max, unsigned long *out)
 {

@@ -32,6 +32,11 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, const struct cli
 int cli_usage(const struct cli_cmd *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "nonic CMD: message" on stderr. Returns CLI_FAILED. */
 int cli_fail(const struct cli_cmd *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * The end of a command: flushes stdout. The exit code, or CLI_FAILED with a message on stderr when not all that was
+ * printed got out (a full disk, a closed descriptor).
+ */
+int cli_end(int rc);
 /* A decimal number of min .. max, or false. */
 bool cli_number(const char *word, unsigned long min, unsigned long max, unsigned long *out);
 

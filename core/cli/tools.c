@@ -87,7 +87,7 @@ static int
 list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op op, const char *only, unsigned int *n)
 {
 	char args[CTL_ARGS], num[16], *text;
-	uint32_t next = 0;
+	uint32_t next = 0, before;
 	int rc;
 
 	text = shim_malloc(t->shim, PAGE);
@@ -96,6 +96,7 @@ list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op
 	do {
 		size_t len = put_word(args, 0, t->json ? "json" : "text");
 
+		before = next;
 		snprintf(num, sizeof(num), "%u", next);
 		len = put_word(args, len, num);
 		if (only != NULL)
@@ -107,7 +108,7 @@ list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op
 			fprintf(t->out, "%s%s", t->json && (*n)++ > 0 ? "," : "", text);
 		else
 			next = 0;
-	} while (next != 0);
+	} while (next > before); /* never back: what the owner says is not believed */
 	rc = rc < 0 ? complain(t, index, b, rc, text) : -1;
 	shim_free(t->shim, text);
 	return rc;

@@ -7,9 +7,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_MAX (1 << 20)
 
@@ -341,11 +343,27 @@ config_load_mem(const char *name, const char *text, size_t len, unsigned int fla
 	return msgs->errors ? -EINVAL : 0;
 }
 
+/* Opens a file to read; a FIFO that nobody writes to is empty, it does not hang. */
+static FILE *
+open_file(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	fcntl(fd, F_SETFL, 0); /* what is written to a pipe may come late */
+	f = fdopen(fd, "rb");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 /* Reads the whole file; 0 or -errno. */
 static int
 read_file(const char *file, char **text, size_t *len)
 {
-	FILE *f = fopen(file, "rb");
+	FILE *f = open_file(file);
 	int rc = 0;
 
 	*text = NULL;

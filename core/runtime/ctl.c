@@ -268,10 +268,11 @@ ctl_call(struct shim *s, struct ctl_block *b, enum ctl_op op, const char *args, 
 		return rc;
 	rc = call_locked(s, b, op, args, args_len, deadline);
 	if (rc == 0) {
-		rc = b->result;
+		/* each is read once: it may change while it is checked */
+		rc = (int32_t)shim_load32(s, (uint32_t *)&b->result, SHIM_RELAXED);
 		if (rc > 0)
 			rc = -EPROTO;
-		n = b->text_len;
+		n = shim_load32(s, &b->text_len, SHIM_RELAXED);
 		if (n > CTL_TEXT)
 			n = CTL_TEXT;
 		if (text != NULL && text_len > 0) {
@@ -290,13 +291,14 @@ ctl_call(struct shim *s, struct ctl_block *b, enum ctl_op op, const char *args, 
 bool
 ctl_poll(struct shim *s, struct ctl_block *b, struct ctl_request *r)
 {
-	uint32_t number = shim_load32(s, &b->request, SHIM_ACQUIRE);
+	uint32_t number = shim_load32(s, &b->request, SHIM_ACQUIRE), op;
 	size_t at = 0;
 
 	if (number == b->reply)
 		return false;
 	r->number = number;
-	r->op = b->op < CTL_OP_COUNT ? (enum ctl_op)b->op : CTL_NONE;
+	op = shim_load32(s, &b->op, SHIM_RELAXED); /* once: it may change while it is checked */
+	r->op = op < CTL_OP_COUNT ? (enum ctl_op)op : CTL_NONE;
 	memcpy(r->args, b->args, CTL_ARGS);
 	r->args[CTL_ARGS] = '\0';
 	r->nb_words = 0;

@@ -37,16 +37,39 @@ text_add(struct text *t, const char *fmt, ...)
 	t->len += n;
 }
 
+/* Length of the UTF-8 character at s (RFC 3629), or 0: it is none. */
+static unsigned int
+utf8_len(const unsigned char *s)
+{
+	unsigned int n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+	for (unsigned int i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) /* overlong, surrogate */
+		return 0;
+	if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) /* overlong, past U+10FFFF */
+		return 0;
+	return n;
+}
+
 void
 text_json(struct text *t, const char *s)
 {
 	text_add(t, "\"");
-	for (; *s != '\0'; s++) {
+	while (*s != '\0') {
+		unsigned int n = utf8_len((const unsigned char *)s);
 		unsigned char c = *s;
 
+		if (n > 1) {
+			text_add(t, "%.*s", (int)n, s);
+			s += n;
+			continue;
+		}
+		s++;
 		if (c == '"' || c == '\\')
 			text_add(t, "\\%c", c);
-		else if (c < 0x20)
+		else if (c < 0x20 || n == 0) /* a byte that is no text: by its number */
 			text_add(t, "\\u%04x", c);
 		else
 			text_add(t, "%c", c);

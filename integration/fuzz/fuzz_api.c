@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of the socket and event layer with arguments drawn from the input, on one stack that sends to itself and to a
- * neighbour (API-1, STK-2): wild descriptors, lengths, flags and addresses, missing memory and buffers. Whatever the
+ * neighbour (STK-5, STK-2): wild descriptors, lengths, flags and addresses, missing memory and buffers. Whatever the
  * order, nothing crashes, no result is outside an errno's range, and every buffer and block comes back.
  */
 #include <fcntl.h>

@@ -331,6 +331,7 @@ without_an_instance_everything_is_enxio(void **state)
 	assert_int_equal(ff_fdisused(0), 0);
 	ff_get_traffic(t);
 	assert_int_equal(t[0], 0);
+	ff_get_traffic(NULL);
 	ff_stop_run();
 	ff_run(NULL, NULL);
 	ff_log_close();

@@ -260,6 +260,24 @@ lock_holder(const char *path)
 	return pid;
 }
 
+/* CFG-8: a suspended process is told by its state, whatever its program's name. */
+static void
+test_suspended_processes(void **state)
+{
+	(void)state;
+	put("/proc/5/stat", "5 (a) T b) S 1 5 5 0\n");
+	put("/proc/6/stat", "6 (nonic-dpdk) T 1 6 6 0\n");
+	put("/proc/7/stat", "7 (nonic-dpdk) t 1 7 7 0\n");
+	put("/proc/8/stat", "8 nothing");
+	assert_false(machine_suspended(&m, 5));
+	assert_true(machine_suspended(&m, 6));
+	assert_true(machine_suspended(&m, 7));
+	assert_false(machine_suspended(&m, 8));
+	assert_false(machine_suspended(&m, 9));
+	assert_false(machine_suspended(&m, 0));
+	assert_false(machine_suspended(&m, -1));
+}
+
 /* TST-6, CFG-8 */
 static void
 test_runtime_files_live_and_stale(void **state)
@@ -367,7 +385,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_machine_that_has_everything), T(test_hugepages_missing_used_or_too_few),
 		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
-		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
+		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale), T(test_suspended_processes),
 		T(test_runtime_directory_of_an_ordinary_user), T(test_preflight_of_one_process_needs_no_hugepages),
 		T(test_more_findings_than_there_is_room), T(test_command),
 	};

@@ -2,6 +2,8 @@
 /* Options: every form, and messages that name the argument and what was expected. */
 #include "capture.h"
 
+#include <sys/wait.h>
+
 static struct {
 	bool json;
 	const char *conf, *pos[3];
@@ -90,12 +92,43 @@ test_numbers(void **state)
 	assert_false(cli_number("99999999999999999999999", 0, ~0ul, &v));
 }
 
+/* What the child of a fork returns after printing to path. */
+static int
+print_to(const char *path, int rc)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		if (freopen(path, "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+			_exit(99);
+		printf("words\n");
+		_exit(cli_end(rc));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* CFG-7: a report that nobody gets is a failure. */
+static void
+test_output_that_gets_nowhere(void **state)
+{
+	(void)state;
+	assert_int_equal(print_to("/dev/null", CLI_OK), CLI_OK);
+	assert_int_equal(print_to("/dev/null", CLI_USAGE), CLI_USAGE);
+	assert_int_equal(print_to("/dev/full", CLI_OK), CLI_FAILED);
+	assert_int_equal(print_to("/dev/full", CLI_USAGE), CLI_USAGE);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_form_of_an_option), cmocka_unit_test(test_bad_arguments_are_named),
-		cmocka_unit_test(test_help), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_help), cmocka_unit_test(test_numbers), cmocka_unit_test(test_output_that_gets_nowhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,33 @@ test_other_layout_is_refused(void **state)
 	env_free(e);
 }
 
+/* An owner whose next page is always the first one. */
+static void
+turn_back(struct shim *s, enum mock_op op, void *arg)
+{
+	struct env *e = arg;
+	struct ctl_request r;
+
+	(void)s;
+	(void)op;
+	if (ctl_poll(e->rt->s, e->rt->w[0]->block, &r))
+		ctl_answer(e->rt->s, e->rt->w[0]->block, &r, 0, "x", 1, 1);
+}
+
+/* STK-9: a tool does not follow an owner around in a circle. */
+static void
+test_pages_that_turn_back_end(void **state)
+{
+	struct env *e = env_new(TWO, 1, false);
+
+	(void)state;
+	mock_hook(e->rt->s, MOCK_OP_sleep_ns, turn_back, e);
+	assert_int_equal(tools_list(&e->t, 0, "routes", CTL_ROUTE_LIST, CTL_NONE, NULL), CLI_OK);
+	fflush(e->f);
+	assert_string_equal(e->out, "xx");
+	env_free(e);
+}
+
 int
 main(void)
 {
@@ -240,7 +267,7 @@ main(void)
 		cmocka_unit_test(test_status_as_text_and_json), cmocka_unit_test(test_lists_of_one_worker),
 		cmocka_unit_test(test_long_lists_are_whole), cmocka_unit_test(test_orders_reach_one_or_all),
 		cmocka_unit_test(test_mtu_of_port_and_views), cmocka_unit_test(test_whoever_does_not_answer_is_named),
-		cmocka_unit_test(test_other_layout_is_refused),
+		cmocka_unit_test(test_other_layout_is_refused), cmocka_unit_test(test_pages_that_turn_back_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

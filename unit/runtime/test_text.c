@@ -59,6 +59,28 @@ test_json_escapes(void **state)
 	assert_string_equal(buf, "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9\"");
 }
 
+/* CFG-7: bytes that are no UTF-8 go by their number, so that JSON stays JSON. */
+static void
+test_json_is_utf8_whatever_comes(void **state)
+{
+	static const struct { const char *in, *out; } t[] = {
+		{ "\xe2\x82\xac", "\"\xe2\x82\xac\"" }, { "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"" },
+		{ "\xff", "\"\\u00ff\"" }, { "\xc3", "\"\\u00c3\"" }, { "\xc3(", "\"\\u00c3(\"" },
+		{ "\xc0\x80", "\"\\u00c0\\u0080\"" }, { "\xe0\x80\x80", "\"\\u00e0\\u0080\\u0080\"" },
+		{ "\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\"" }, { "\xf0\x80\x80\x80", "\"\\u00f0\\u0080\\u0080\\u0080\"" },
+		{ "\xf4\x90\x80\x80", "\"\\u00f4\\u0090\\u0080\\u0080\"" },
+	};
+	char buf[64];
+	struct text x;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		text_init(&x, buf, sizeof(buf));
+		text_json(&x, t[i].in);
+		assert_string_equal(buf, t[i].out);
+	}
+}
+
 int
 main(void)
 {
@@ -66,6 +88,7 @@ main(void)
 		cmocka_unit_test(test_adds_until_full),
 		cmocka_unit_test(test_no_room_at_all),
 		cmocka_unit_test(test_json_escapes),
+		cmocka_unit_test(test_json_is_utf8_whatever_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
