@@ -197,7 +197,9 @@ tools_mtu(struct tools *t, int proc, const char *ifname, int port, unsigned long
 	if (proc >= 0)
 		return tools_order(t, proc, CTL_IF_MTU, words, 2);
 	/* the software view never passes the port's: the port grows first, and shrinks last */
-	(void)shim_port_mtu_get(t->shim, port, &now);
+	rc = shim_port_mtu_get(t->shim, port, &now);
+	if (rc < 0)
+		return cli_fail(t->cmd, "port %d: its MTU can not be read: %s", port, strerror(-rc));
 	if (mtu > now) {
 		rc = port_mtu(t, port, num);
 		return rc != CLI_OK ? rc : tools_order(t, -1, CTL_IF_MTU, words, 2);

@@ -207,6 +207,19 @@ primary_look(struct worker *w)
 	w->primary_beat = beat;
 }
 
+/* MTU-1: whoever asked for the port's new MTU may be gone before the views were cut to it. */
+static void
+mtu_follow(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->nb_ports; i++) {
+		struct netif *nif = w->port[i]->nif;
+		uint16_t mtu;
+
+		if (shim_port_mtu_get(w->shim, w->port[i]->port, &mtu) == 0 && nif->mtu > mtu)
+			(void)stack_if_mtu_set(w->stack, nif, mtu);
+	}
+}
+
 static void
 turn_control(struct worker *w)
 {
@@ -222,8 +235,9 @@ turn_control(struct worker *w)
 		shim_store32(w->shim, &w->block->park_ack, order, SHIM_RELEASE);
 	} else if (order != 0) {
 		shim_store32(w->shim, &w->block->park_ack, order, SHIM_RELEASE);
-	} else {
+	} else if (w->parked) {
 		w->parked = false;
+		mtu_follow(w);
 	}
 	if (shim_load32(w->shim, &w->block->quit, SHIM_ACQUIRE) != 0)
 		w->stop = true;

@@ -11,6 +11,7 @@
 #define WORKER_BURST 32u
 #define WORKER_BACKLOG 512u           /* frames behind a full transmit queue, or waiting for pkt_tx_delay */
 #define WORKER_PUBLISH_NS 1000000ull  /* how stale the block's counters may be */
+#define WORKER_TX_STUCK_NS 100000000ull /* a queue that takes nothing for so long has a frame before it that it never takes */
 #define WORKER_PRIMARY_NS 500000000ull /* how often the primary's heartbeat is looked at */
 
 struct worker_port {
@@ -20,6 +21,7 @@ struct worker_port {
 	struct netif *nif;
 	struct rte_ring *ring[SHIM_MAX_QUEUES]; /* to each queue of the port; NULL with one queue */
 	uint64_t oldest_ns;           /* when the first frame of the back-log came */
+	uint64_t stuck_ns;            /* since when the queue has taken nothing of the back-log; 0: it moves */
 	unsigned int head, count;     /* back-log, a ring */
 	struct rte_mbuf *backlog[WORKER_BACKLOG];
 };

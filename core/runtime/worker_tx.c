@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sending: frames go to the port's queue at once, or wait up to pkt_tx_delay for company. What a full queue does not
- * take waits, in order, in a bounded back-log; only past that is anything dropped.
+ * take waits, in order, in a bounded back-log; only past that is anything dropped, and a frame that the port never takes.
  */
 #include "worker_priv.h"
 
@@ -58,6 +58,42 @@ burst(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 	return done;
 }
 
+static void
+backlog_drop(struct worker_port *wp)
+{
+	shim_buf_free(wp->w->shim, wp->backlog[wp->head]);
+	wp->head = (wp->head + 1) % WORKER_BACKLOG;
+	wp->count--;
+	wp->w->tx_dropped++;
+	wp->w->dirty = true;
+}
+
+/*
+ * The queue took nothing. Full, it will; but some drivers (net_tap) refuse a frame that is longer than the port's MTU, which
+ * may have shrunk since, and then nothing behind it leaves either. True: such a frame was taken away, try again.
+ */
+static bool
+unblock(struct worker_port *wp)
+{
+	struct worker *w = wp->w;
+	uint16_t mtu;
+
+	if (shim_port_mtu_get(w->shim, wp->port, &mtu) == 0 &&
+	    shim_buf_len(wp->backlog[wp->head]) > mtu_frame_len(mtu)) {
+		backlog_drop(wp);
+		return true;
+	}
+	if (wp->stuck_ns == 0) {
+		wp->stuck_ns = w->now_ns;
+		return false;
+	}
+	if (w->now_ns - wp->stuck_ns < WORKER_TX_STUCK_NS)
+		return false;
+	wp->stuck_ns = w->now_ns;
+	backlog_drop(wp);
+	return true;
+}
+
 /* Sends from the back-log until it is empty or the queue is full. */
 static unsigned int
 backlog_send(struct worker_port *wp)
@@ -74,7 +110,9 @@ backlog_send(struct worker_port *wp)
 		wp->head = (wp->head + n) % WORKER_BACKLOG;
 		wp->count -= n;
 		total += n;
-		if (n < run)
+		if (n > 0)
+			wp->stuck_ns = 0;
+		if (n < run && (n > 0 || !unblock(wp)))
 			break;
 	}
 	return total;

@@ -63,6 +63,26 @@ def frags6(data):
             for i, p in enumerate(parts)]
 
 
+def icmp_whole(kind, data, pseudo):
+    """An echo request with its checksum: that of a fragment is not mended."""
+    msg = struct.pack("!BBHHH", kind, 0, 0, 1, 1) + data
+    s = sum(struct.unpack("!%dH" % ((len(pseudo) + len(msg)) // 2), pseudo + msg))
+    while s > 0xffff:
+        s = (s & 0xffff) + (s >> 16)
+    return msg[:2] + struct.pack("!H", ~s & 0xffff) + msg[4:]
+
+
+def cut(data, n):
+    return [data[i:i + n] for i in range(0, len(data), n)]
+
+
+def vlan(tag, frame):
+    return frame[:12] + tag + frame[12:]
+
+
+ALL = bytes.fromhex("ff02" + "0" * 27 + "1")
+
+
 def corpus():
     na = icmp6(136, 0, bytes([0x60, 0, 0, 0]) + PEER6 + b"\2\1" + PEER, PEER6)
     ns = icmp6(135, 0, bytes(4) + IP6 + b"\1\1" + PEER, LL, solicited(IP6))
@@ -96,6 +116,24 @@ def corpus():
     yield "atomic6", record(eth(0x86dd, ip6(44, struct.pack("!BBHI", 17, 0, 0, 7) + udp(1, 9, b"a"))))
     yield "toobig6", record(eth(0x86dd, ip6(58, struct.pack("!BBHI", 2, 0, 0, 1280) + quoted6)))
     yield "mld", record(icmp6(130, 0, bytes(20) + bytes(4), LL, bytes.fromhex("ff02" + "0" * 27 + "1")), MEND | SECOND)
+    yield "echo-fragments4", record(arp(2)) + b"".join(
+        record(eth(0x0800, ip4(1, p, 11, i * 185 | (0x2000 if i < 2 else 0))), TO_US)
+        for i, p in enumerate(cut(icmp_whole(8, b"e" * 4000, b""), 1480)))
+    yield "echo-fragments6", record(na) + b"".join(
+        record(eth(0x86dd, ip6(44, struct.pack("!BBHI", 58, 0, i * 1448 | (i < 2), 8) + p)), TO_US)
+        for i, p in enumerate(cut(icmp_whole(128, b"e" * 4000, PEER6 + IP6 + struct.pack("!II", 4008, 58)), 1448)))
+    far = bytes.fromhex("20010db8ffff" + "0" * 19 + "9")
+    to_far = eth(0x86dd, ip6(17, udp(5000, 9, b"far"), far))
+    yield "redirect6", record(ra, MEND) + record(to_far) + record(icmp6(137, 0, bytes(4) + PEER6 + far + b"\2\1" + PEER)) \
+        + record(to_far)
+    yield "redirect4", record(eth(0x0800, ip4(1, struct.pack("!BBH", 5, 1, 0) + bytes([10, 0, 0, 3]) + quoted)))
+    ll5 = bytes.fromhex("fe80000000000000000000fffe000001")
+    tag = struct.pack("!HH", 0x8100, 5)
+    yield "duplicate6", record(vlan(tag, icmp6(135, 0, bytes(4) + ll5, bytes(16), solicited(ll5))), MEND) \
+        + record(vlan(tag, icmp6(136, 0, bytes([0x20, 0, 0, 0]) + ll5 + b"\2\1" + PEER, ll5, ALL)), MEND | SECOND) \
+        + record(vlan(tag, ra), MEND | SECOND)
+    yield "withdrawn6", record(ra, MEND) + record(icmp6(134, 0, struct.pack("!BBHII", 64, 0, 0, 0, 0), LL, ALL), MEND) \
+        + record(icmp6(136, 0, bytes([0x40, 0, 0, 0]) + LL + b"\2\1" + PEER, LL), MEND)
     yield "vlan", record(US + PEER + struct.pack("!HHH", 0x8100, 5, 0x0800)
                          + ip4(17, udp(5000, 7, b"v"), src=bytes([10, 0, 5, 2]), dst=bytes([10, 0, 5, 1]))) \
         + record(eth(0x0800, ip4(17, udp(5000, 7, b"v"), src=bytes([10, 0, 5, 2]), dst=bytes([10, 0, 5, 1]))),

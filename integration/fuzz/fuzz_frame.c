@@ -5,8 +5,10 @@
  * Input: records of a control byte, a 16-bit little-endian length, and that many bytes of frame. The control byte lets the
  * fuzzer through the outer checks: 1 sets our MAC as the destination, 2 mends the checksums, 4 splits the frame
  * over two segments, 8 lets a second pass afterwards, 16 a minute, 32 tells the tag of VLAN 5 as stripped by the port.
- * At the end every buffer must be back in the pool.
+ * The sockets answer what they receive with its own words, and the VLAN's interface looks for duplicates of its addresses. At
+ * the end every buffer must be back in the pool.
  */
+#include <errno.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,7 +82,8 @@ bed_open(struct bed *b)
 	struct stack_config sc = { .secrets = { .table = { 1, 2 } }, .max_sockets = 16, .max_neighbours = 32 };
 	struct netif_config nc = { .name = "f0", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500, .tx = tx, .tx_ctx = b,
 		.accept_ra = true };
-	struct netif_config vc = { .name = "f0.5", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500, .vlan = 5 };
+	struct netif_config vc = { .name = "f0.5", .mac = { 2, 0, 0, 0, 0, 1 }, .mtu = 1500, .vlan = 5,
+		.dad_transmits = 1, .accept_ra = true };
 
 	b->shim = mock_shim_new();
 	b->now = 1000000000;
@@ -210,9 +213,18 @@ read_all(struct bed *b)
 		struct msghdr msg = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov, .msg_iovlen = 1 };
 
 		for (int k = 0; k < 64; k++) {
+			ssize_t n;
+
 			msg.msg_namelen = sizeof(from);
-			if (sock_recvmsg(b->stack, b->fds[i], &msg, 0) < 0)
+			iov.iov_len = sizeof(buf);
+			n = sock_recvmsg(b->stack, b->fds[i], &msg, 0);
+			if (n == -EAGAIN)
 				break;
+			if (n < 0)
+				continue;
+			iov.iov_len = (size_t)n;
+			msg.msg_flags = 0;
+			(void)sock_sendmsg(b->stack, b->fds[i], &msg, 0);
 		}
 	}
 }

@@ -396,6 +396,65 @@ test_raw_send(void **state)
 
 /* ---- control words ---- */
 
+/* MTU-1, STK-9: net_tap takes no frame longer than its MTU; what stands behind one must leave all the same. */
+static void
+test_frames_the_port_never_takes_do_not_block(void **state)
+{
+	struct rt *rt = rt_bed(RT_DPDK RT_PORT, 1);
+	struct worker *w = rt->w[0];
+	static uint8_t f[1514];
+
+	(void)state;
+	meet(rt, 0);
+	mock_tx_room(rt->s, 0, 0, 0);
+	assert_int_equal(worker_raw_send(w, 0, f, sizeof(f)), 0);
+	assert_int_equal(worker_raw_send(w, 0, f, 60), 0);
+	assert_int_equal(worker_raw_send(w, 0, f, 61), 0);
+	worker_turn(w);
+	assert_int_equal(w->port[0]->count, 3); /* full, no more than that */
+	assert_int_equal(shim_port_mtu_set(rt->s, 0, 1400), 0);
+	worker_turn(w);
+	assert_int_equal(w->port[0]->count, 2); /* the long one went */
+	assert_int_equal(w->tx_dropped, 1);
+	mock_advance_ns(rt->s, WORKER_TX_STUCK_NS - 1);
+	worker_turn(w);
+	assert_int_equal(w->port[0]->count, 2);
+	mock_advance_ns(rt->s, 2);
+	worker_turn(w);
+	assert_int_equal(w->port[0]->count, 1); /* whatever its fault is */
+	assert_int_equal(w->tx_dropped, 2);
+	mock_tx_room(rt->s, 0, 0, UINT32_MAX);
+	worker_turn(w);
+	assert_int_equal(w->port[0]->count, 0);
+	assert_int_equal(w->port[0]->stuck_ns, 0);
+	drain_tx(rt, 0);
+	rt_free(rt);
+}
+
+/* MTU-1, MTU-5: the port's MTU was lowered, and nobody told the worker. */
+static void
+test_views_follow_a_port_that_shrank(void **state)
+{
+	struct rt *rt = rt_bed(RT_DPDK RT_PORT, 1);
+	struct worker *w = rt->w[0];
+
+	(void)state;
+	w->block->park_order = 7;
+	rt_turn(rt, 1);
+	assert_int_equal(shim_port_mtu_set(rt->s, 0, 1400), 0);
+	assert_int_equal(worker_netif(w, 0)->mtu, 1500);
+	w->block->park_order = 0;
+	rt_turn(rt, 1);
+	assert_int_equal(worker_netif(w, 0)->mtu, 1400);
+	assert_int_equal(shim_port_mtu_set(rt->s, 0, 1500), 0);
+	w->block->park_order = 8;
+	rt_turn(rt, 1);
+	w->block->park_order = 0;
+	rt_turn(rt, 1);
+	assert_int_equal(worker_netif(w, 0)->mtu, 1400); /* a larger one is for the administrator to say */
+	rt_free(rt);
+}
+
 /* MTU-5 */
 static void
 test_parked_worker_touches_no_queue(void **state)
@@ -693,7 +752,8 @@ main(void)
 		cmocka_unit_test(test_full_queue_keeps_frames_in_order), cmocka_unit_test(test_only_a_full_backlog_drops),
 		cmocka_unit_test(test_tx_delay_waits_for_company),
 		cmocka_unit_test(test_port_without_gather_gets_single_buffers), cmocka_unit_test(test_raw_send),
-		cmocka_unit_test(test_parked_worker_touches_no_queue),
+		cmocka_unit_test(test_parked_worker_touches_no_queue), cmocka_unit_test(test_frames_the_port_never_takes_do_not_block),
+		cmocka_unit_test(test_views_follow_a_port_that_shrank),
 		cmocka_unit_test(test_run_ends_by_word_by_flag_and_by_call), cmocka_unit_test(test_idle_turns_sleep),
 		cmocka_unit_test(test_primary_that_is_gone_is_said_once), cmocka_unit_test(test_arp_reaches_every_worker),
 		cmocka_unit_test(test_sharing_survives_no_buffer_and_full_ring),
