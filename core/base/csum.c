@@ -113,19 +113,3 @@ csum_add_chain(uint64_t sum, const struct rte_mbuf *m, uint32_t off, uint32_t le
 	}
 	return sum;
 }
-
-uint64_t
-csum_pseudo4(uint32_t src_be, uint32_t dst_be, uint8_t proto, uint16_t len)
-{
-	return (uint64_t)src_be + dst_be + be16(proto) + be16(len);
-}
-
-uint64_t
-csum_pseudo6(const uint8_t src[16], const uint8_t dst[16], uint8_t proto, uint32_t len)
-{
-	uint64_t sum = add_carry(load64(src), load64(src + 8));
-
-	sum = add_carry(sum, load64(dst));
-	sum = add_carry(sum, load64(dst + 8));
-	return add_carry(sum, (uint64_t)be32(len) + be32(proto));
-}

@@ -73,8 +73,11 @@ addr_text(int family, const union ip_addr *a, char *buf)
 static const char *
 neigh_state_name(uint8_t state)
 {
-	static const char *const name[] = { "free", "incomplete", "reachable", "stale", "delay", "probe",
-		"permanent" };
+	static const char *const name[] = {
+		[NEIGH_FREE] = "free", [NEIGH_INCOMPLETE] = "incomplete", [NEIGH_STALE] = "stale",
+		[NEIGH_REACHABLE] = "reachable", [NEIGH_DELAY] = "delay", [NEIGH_PROBE] = "probe",
+		[NEIGH_PERMANENT] = "permanent",
+	};
 
 	return state < sizeof(name) / sizeof(name[0]) ? name[state] : "?";
 }

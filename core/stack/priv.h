@@ -40,6 +40,14 @@ struct stack {
 	uint64_t drops[STACK_DROP_COUNT];
 };
 
+/* May a path that was kept still be used? */
+static inline bool
+ip_path_valid(const struct stack *s, const struct ip_path *path)
+{
+	return path->nif != NULL && path->route_gen == s->routes.gen &&
+		(path->neigh == NULL || path->neigh->gen == path->neigh_gen);
+}
+
 /* Drops m (NULL: there was none) for reason r: counts on the stack (and on nif when given), frees. Takes m. */
 void stack_drop(struct stack *s, struct netif *nif, enum stack_drop r, struct rte_mbuf *m);
 

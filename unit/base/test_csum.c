@@ -155,6 +155,27 @@ pseudo_headers(void **state)
 	assert_int_equal(csum_fold(csum_pseudo6(v6, v6 + 16, 58, 100000)), plain(v6, sizeof(v6)));
 }
 
+static void
+short_data_sums_alike(void **state)
+{
+	uint8_t b[400];
+
+	(void)state;
+	for (unsigned int n = 8; n < sizeof(b) - 8; n++) {
+		fill(b, sizeof(b), n);
+		for (unsigned int at = 0; at < 8; at++) {
+			uint16_t sum = csum_fold(csum_add_short(n * 0x100000001ull, b + at, n));
+
+			assert_int_equal(canonical(sum), canonical(csum_fold(csum_add(n * 0x100000001ull, b + at, n))));
+			assert_false(csum_good(csum_add_short(1, b + at, n)) != (csum_fold(csum_add(1, b + at, n)) == 0xffff));
+		}
+	}
+	memset(b, 0xff, sizeof(b));
+	assert_int_equal(csum_fold(csum_add_short(UINT64_MAX, b, 256)), 0xffff);
+	assert_true(csum_good(csum_add_short(UINT64_MAX, b, 256)));
+	assert_false(csum_good(csum_add_short(UINT64_MAX, b, 255)));
+}
+
 int
 main(void)
 {
@@ -164,6 +185,7 @@ main(void)
 		cmocka_unit_test(carries_are_not_lost),
 		cmocka_unit_test(chains_with_odd_segments),
 		cmocka_unit_test(pseudo_headers),
+		cmocka_unit_test(short_data_sums_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

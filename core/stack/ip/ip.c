@@ -16,14 +16,6 @@ ip_path_lookup(struct stack *s, int family, const union ip_addr *dst, const unio
 	return ip6_path(s, dst, src, nif, path);
 }
 
-bool
-ip_path_valid(const struct stack *s, const struct ip_path *path)
-{
-	if (path->nif == NULL || path->route_gen != s->routes.gen)
-		return false;
-	return path->neigh == NULL || path->neigh->gen == path->neigh_gen;
-}
-
 int
 ip_output(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, struct rte_mbuf *m)
 {

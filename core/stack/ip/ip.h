@@ -80,7 +80,6 @@ struct ip_loop {
  */
 int ip_path_lookup(struct stack *s, int family, const union ip_addr *dst, const union ip_addr *src,
 	struct netif *nif, struct ip_path *path);
-bool ip_path_valid(const struct stack *s, const struct ip_path *path);
 
 struct ip_tx {
 	uint8_t proto;
@@ -178,8 +177,17 @@ struct rte_mbuf *ip_strip(struct stack *s, struct rte_mbuf *m, uint32_t n);
 struct rte_mbuf *ip_flatten(struct stack *s, const struct netif *nif, struct rte_mbuf *m);
 /* Does in software the L4 checksum that ip_l4_csum left to the port; clears the request. l4_off: where L4 starts. */
 void ip_l4_csum_finish(struct rte_mbuf *m, uint16_t l4_off);
+/* What ol_flags says about the memory of a buffer; everything else is about the packet. */
+#define IP_MEMORY_FLAGS (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)
 /* Forgets what the receiving port or an earlier sender said of m, before m is sent (keeps what owns its memory). */
-void ip_clear_offloads(struct rte_mbuf *m);
+static inline void
+ip_clear_offloads(struct rte_mbuf *m)
+{
+	m->ol_flags &= IP_MEMORY_FLAGS;
+	m->tx_offload = 0;
+	m->vlan_tci = 0;
+	m->packet_type = 0;
+}
 
 /* Upper layers, called by ip4/ip6 input. Take m. */
 void udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m);

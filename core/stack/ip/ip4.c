@@ -4,21 +4,6 @@
 
 #include "../priv.h"
 
-bool
-ip4_is_broadcast(const struct netif *nif, uint32_t addr_be)
-{
-	unsigned int i;
-
-	if (addr_be == UINT32_MAX)
-		return true;
-	for (i = 0; i < nif->nb_addr4; i++) {
-		/* RFC 3021: a /31 has no broadcast address. */
-		if (nif->addr4[i].broadcast == addr_be && nif->addr4[i].prefix_len <= 30)
-			return true;
-	}
-	return false;
-}
-
 int
 ip4_classify(const struct stack *s, const struct netif *nif, uint32_t dst_be)
 {

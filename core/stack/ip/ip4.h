@@ -74,7 +74,20 @@ bool ip4_mcast_member(const struct stack *s, const struct netif *nif, uint32_t g
 /* Where a destination leads (ip4.c): to us by unicast (0), by group or broadcast (IP_RX_x), or not to us (-1). */
 int ip4_classify(const struct stack *s, const struct netif *nif, uint32_t dst_be);
 /* Is addr a broadcast address of nif (255.255.255.255 or a subnet's)? */
-bool ip4_is_broadcast(const struct netif *nif, uint32_t addr_be);
+static inline bool
+ip4_is_broadcast(const struct netif *nif, uint32_t addr_be)
+{
+	unsigned int i;
+
+	if (addr_be == UINT32_MAX)
+		return true;
+	for (i = 0; i < nif->nb_addr4; i++) {
+		/* RFC 3021: a /31 has no broadcast address. */
+		if (nif->addr4[i].broadcast == addr_be && nif->addr4[i].prefix_len <= 30)
+			return true;
+	}
+	return false;
+}
 /* May addr be one of ours? false is certain, true asks for stack_owns4. */
 static inline bool
 ip4_may_own(const struct ip4_state *st, uint32_t addr_be)

@@ -2,22 +2,10 @@
 /* Buffer chains as IP needs them: headers made contiguous, cut, put in front, flattened. */
 #include "../priv.h"
 
-/* What ol_flags says about the memory of a buffer; everything else is about the packet. */
-#define MEMORY_FLAGS (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)
-
 static bool
 is_ours(const struct rte_mbuf *m)
 {
 	return RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1;
-}
-
-void
-ip_clear_offloads(struct rte_mbuf *m)
-{
-	m->ol_flags &= MEMORY_FLAGS;
-	m->tx_offload = 0;
-	m->vlan_tci = 0;
-	m->packet_type = 0;
 }
 
 void
@@ -127,7 +115,7 @@ new_head(struct stack *s, struct rte_mbuf *m, uint32_t n)
 		return NULL;
 	}
 	copy_out(m, 0, n, p);
-	h->ol_flags = m->ol_flags & ~MEMORY_FLAGS;
+	h->ol_flags = m->ol_flags & ~IP_MEMORY_FLAGS;
 	h->tx_offload = m->tx_offload;
 	h->packet_type = m->packet_type;
 	h->vlan_tci = m->vlan_tci;
@@ -200,7 +188,7 @@ ip_flatten(struct stack *s, const struct netif *nif, struct rte_mbuf *m)
 		return NULL;
 	}
 	copy_out(m, 0, len, p);
-	one->ol_flags = m->ol_flags & ~MEMORY_FLAGS;
+	one->ol_flags = m->ol_flags & ~IP_MEMORY_FLAGS;
 	one->tx_offload = m->tx_offload;
 	shim_buf_free(s->shim, m);
 	return one;

@@ -2,6 +2,7 @@
 /* Ethernet II and 802.1Q: finds the interface and the protocol of a frame, and puts headers before packets. */
 #include "eth.h"
 
+#include "../flat/flat.h"
 #include "../priv.h"
 
 #define VLAN_LEN 4
@@ -73,13 +74,19 @@ link_header(struct stack *s, struct netif *port, struct rte_mbuf **m)
 void
 eth_input(struct stack *s, struct netif *port, struct rte_mbuf *m)
 {
+	port->stats.rx_packets++;
+	port->stats.rx_bytes += shim_buf_len(m);
+	flat_input(s, port, m);
+}
+
+void
+eth_input_any(struct stack *s, struct netif *port, struct rte_mbuf *m)
+{
 	struct netif *nif = port;
 	enum stack_drop why;
 	uint16_t hlen = ETH_HLEN, type;
 	const uint8_t *p;
 
-	port->stats.rx_packets++;
-	port->stats.rx_bytes += shim_buf_len(m);
 	if ((port->flags & NETIF_UP) == 0) {
 		stack_drop(s, port, STACK_DROP_IF_DOWN, m);
 		return;

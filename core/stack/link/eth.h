@@ -18,6 +18,28 @@
 /* One received frame, Ethernet header first. Takes m. Strips the header and hands on to
  * arp_input, ip4_input or ip6_input with m at the network header. */
 void eth_input(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+/* What eth_input does with every frame but the plain ones (flat/flat.h), after counting it. Takes m. */
+void eth_input_any(struct stack *s, struct netif *nif, struct rte_mbuf *m);
+static inline bool
+eth_addr_eq(const uint8_t a[ETH_ALEN], const uint8_t b[ETH_ALEN])
+{
+	uint32_t a4, b4;
+	uint16_t a2, b2;
+
+	memcpy(&a4, a, 4);
+	memcpy(&b4, b, 4);
+	memcpy(&a2, a + 4, 2);
+	memcpy(&b2, b + 4, 2);
+	return ((a4 ^ b4) | (uint32_t)(a2 ^ b2)) == 0;
+}
+/* Writes an untagged header; type as it stands in memory. */
+static inline void
+eth_header_put(uint8_t *p, const uint8_t dst[ETH_ALEN], const uint8_t src[ETH_ALEN], uint16_t type_be)
+{
+	memcpy(p, dst, ETH_ALEN);
+	memcpy(p + ETH_ALEN, src, ETH_ALEN);
+	memcpy(p + 2 * ETH_ALEN, &type_be, sizeof(type_be));
+}
 /* Prepends the header (and the tag of a VLAN interface, in software or by offload) and transmits. type in host order. Takes m. */
 void eth_output(struct stack *s, struct netif *nif, struct rte_mbuf *m, const uint8_t dst[ETH_ALEN], uint16_t type);
 

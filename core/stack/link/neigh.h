@@ -21,8 +21,8 @@
 enum neigh_state {
 	NEIGH_FREE = 0,
 	NEIGH_INCOMPLETE, /* asked, no answer yet; packets wait */
-	NEIGH_REACHABLE,
 	NEIGH_STALE,
+	NEIGH_REACHABLE,  /* from here on a packet just goes (neigh_ready) */
 	NEIGH_DELAY,
 	NEIGH_PROBE,
 	NEIGH_PERMANENT,
@@ -64,6 +64,12 @@ struct neigh *neigh_lookup(struct stack *s, struct netif *nif, int family, const
 struct neigh *neigh_get(struct stack *s, struct netif *nif, int family, const union ip_addr *addr);
 /* Sends m (network header first) to the neighbour, or queues it and asks. Takes m. */
 void neigh_output(struct stack *s, struct neigh *n, struct rte_mbuf *m);
+/* May a packet go at once, without a change of state or a timer? STALE wants to be looked at, INCOMPLETE has no address. */
+static inline bool
+neigh_ready(const struct neigh *n)
+{
+	return n->state >= NEIGH_REACHABLE;
+}
 /*
  * A link-layer address was learned (answer: solicited; override: may replace another one). Drains the queue.
  * The whole of RFC 4861 7.2.5's table lives here, but for the router flag, which is nd's. mac NULL: the message

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
-#include "socket_priv.h"
+#include "../flat/flat.h"
 
 /* What a chain really occupies: its buffers whole. */
 static uint32_t
@@ -57,7 +57,6 @@ socket_udp_deliver(struct stack *s, struct socket *so, const struct ip_rx *rx, u
 			return;
 	}
 	d = dgram_of(m);
-	d->next = NULL;
 	d->src = rx->src;
 	d->dst = rx->dst;
 	d->sport_be = sport_be;
@@ -65,16 +64,7 @@ socket_udp_deliver(struct stack *s, struct socket *so, const struct ip_rx *rx, u
 	d->family = rx->family;
 	d->ttl = rx->ttl;
 	d->tos = rx->tos;
-	d->truesize = likely(m->next == NULL) ? m->buf_len + (uint32_t)sizeof(*m) : true_size(m);
-	so->rx_mem += d->truesize;
-	so->rx_bytes += shim_buf_len(m);
-	if (so->rx_head == NULL)
-		so->rx_head = m;
-	else
-		dgram_of(so->rx_tail)->next = m;
-	so->rx_tail = m;
-	if (!list_empty(&so->f.watches))
-		sfile_wake(s, &so->f, EPOLLIN | EPOLLRDNORM);
+	socket_append(s, so, m, likely(m->next == NULL) ? m->buf_len + (uint32_t)sizeof(*m) : true_size(m));
 }
 
 void
@@ -85,21 +75,6 @@ socket_error(struct stack *s, struct socket *so, int err)
 		return;
 	so->err = err;
 	sfile_wake(s, &so->f, EPOLLERR | EPOLLIN | EPOLLOUT);
-}
-
-struct rte_mbuf *
-socket_pop(struct socket *so)
-{
-	struct rte_mbuf *m = so->rx_head;
-	const struct dgram *d;
-
-	if (m == NULL)
-		return NULL;
-	d = dgram_of(m);
-	so->rx_head = d->next;
-	so->rx_mem -= d->truesize;
-	so->rx_bytes -= shim_buf_len(m);
-	return m;
 }
 
 void
@@ -135,8 +110,8 @@ sock_recv_chain(struct stack *s, int fd, struct rte_mbuf **m, struct sock_addr *
 }
 
 /* o has what a cmsg asked for; the rest comes from the socket's options. Takes m. */
-int
-socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
+static int
+output_any(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
 	struct rte_mbuf *m)
 {
 	const struct udp_pcb *p = &so->pcb;
@@ -177,22 +152,40 @@ socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const
 }
 
 int
+socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
+	struct rte_mbuf *m)
+{
+	if (o->ttl == 0 && o->src == NULL && o->nif == NULL)
+		return flat_output(s, so, dst, o->tos, m);
+	return output_any(s, so, o, dst, m);
+}
+
+int
+socket_output_any(struct stack *s, struct socket *so, const struct sock_addr *dst, uint8_t tos, struct rte_mbuf *m)
+{
+	struct udp_send_opts o = { .tos = tos };
+
+	return output_any(s, so, &o, dst, m);
+}
+
+/* Why so may not send: takes m. */
+static __attribute__((noinline)) int
+send_refused(struct stack *s, int fd, struct socket *so, struct rte_mbuf *m)
+{
+	shim_buf_free(s->shim, m);
+	if (so == NULL)
+		return fd_why(s, fd);
+	return so->err != 0 ? socket_take_error(so) : -EPIPE;
+}
+
+int
 sock_send_chain(struct stack *s, int fd, struct rte_mbuf *m, const struct sock_addr *dst)
 {
 	struct socket *so = fd_socket(s, fd);
-	struct udp_send_opts o = { 0 };
-	int err = 0;
+	uint8_t tos;
 
-	if (unlikely(so == NULL))
-		err = fd_why(s, fd);
-	else if (unlikely(so->err != 0))
-		err = socket_take_error(so);
-	else if (unlikely(so->shut & SHUT_WR_BIT))
-		err = -EPIPE;
-	if (unlikely(err != 0)) {
-		shim_buf_free(s->shim, m);
-		return err;
-	}
-	o.tos = (dst != NULL ? dst->family : so->pcb.family) == ADDR_INET ? so->tos : so->tclass;
-	return socket_output(s, so, &o, dst, m);
+	if (unlikely(so == NULL || so->err != 0 || (so->shut & SHUT_WR_BIT) != 0))
+		return send_refused(s, fd, so, m);
+	tos = (dst != NULL ? dst->family : so->pcb.family) == ADDR_INET ? so->tos : so->tclass;
+	return flat_output(s, so, dst, tos, m);
 }

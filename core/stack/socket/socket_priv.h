@@ -149,6 +149,25 @@ void eset_release(struct stack *s, struct eset *e);
 /* kqueue.c: would the note report now? Fills *out when it would. */
 bool knote_eval(struct stack *s, struct watch *w, struct sock_kevent *out);
 
+/* chain.c: m, whose facts are written but for next and truesize, is so's newest datagram. Wakes watchers. */
+static inline __attribute__((always_inline)) void
+socket_append(struct stack *s, struct socket *so, struct rte_mbuf *m, uint32_t truesize)
+{
+	struct dgram *d = dgram_of(m);
+
+	d->next = NULL;
+	d->truesize = truesize;
+	so->rx_mem += truesize;
+	so->rx_bytes += shim_buf_len(m);
+	if (so->rx_head == NULL)
+		so->rx_head = m;
+	else
+		dgram_of(so->rx_tail)->next = m;
+	so->rx_tail = m;
+	if (!list_empty(&so->f.watches))
+		sfile_wake(s, &so->f, EPOLLIN | EPOLLRDNORM);
+}
+
 /* socket.c */
 void socket_release(struct stack *s, struct socket *so);
 /*
@@ -174,8 +193,23 @@ socket_take_error(struct socket *so)
 
 /* chain.c */
 /* The oldest datagram, or NULL. */
-struct rte_mbuf *socket_pop(struct socket *so);
+static inline struct rte_mbuf *
+socket_pop(struct socket *so)
+{
+	struct rte_mbuf *m = so->rx_head;
+	const struct dgram *d;
+
+	if (m == NULL)
+		return NULL;
+	d = dgram_of(m);
+	so->rx_head = d->next;
+	so->rx_mem -= d->truesize;
+	so->rx_bytes -= shim_buf_len(m);
+	return m;
+}
 void socket_flush(struct stack *s, struct socket *so);
+/* The layers' way of sending: by udp_output, with the socket's own options. Takes m. As udp_output. */
+int socket_output_any(struct stack *s, struct socket *so, const struct sock_addr *dst, uint8_t tos, struct rte_mbuf *m);
 int socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
 	struct rte_mbuf *m);
 

@@ -20,7 +20,7 @@ udp_drop(struct stack *s, const struct ip_rx *rx, enum stack_drop r, struct rte_
  * one were judged one by one. "None" is a port's (virtio's) word for data that is known to be good
  * although the field is not complete. Returns the reason for a drop, or STACK_DROP_COUNT.
  */
-static enum stack_drop
+static inline enum stack_drop
 udp_csum_check(const struct ip_rx *rx, const struct rte_mbuf *m, uint16_t csum, uint16_t ulen)
 {
 	uint64_t sum;
@@ -42,8 +42,11 @@ udp_csum_check(const struct ip_rx *rx, const struct rte_mbuf *m, uint16_t csum, 
 		sum = csum_pseudo4(rx->src.v4, rx->dst.v4, IP_PROTO_UDP, ulen);
 	else
 		sum = csum_pseudo6(rx->src.v6, rx->dst.v6, IP_PROTO_UDP, ulen);
-	sum = csum_add_chain(sum, m, rx->l4_off, ulen);
-	return csum_fold(sum) == 0xffff ? STACK_DROP_COUNT : STACK_DROP_UDP_CSUM;
+	if (likely(m->nb_segs == 1))
+		sum = csum_add_short(sum, shim_buf_data_off(m, const uint8_t *, rx->l4_off), ulen);
+	else
+		sum = csum_add_chain(sum, m, rx->l4_off, ulen);
+	return csum_good(sum) ? STACK_DROP_COUNT : STACK_DROP_UDP_CSUM;
 }
 
 /* Does a pcb of the port want a datagram that is addressed to many? */

@@ -8,14 +8,6 @@
 #define UDP_MAX6 (65535 - UDP_HLEN)
 #define UDP_CSUM_OFF 6
 
-static unsigned int
-path_slot(const union ip_addr *dst)
-{
-	uint64_t x = (dst->q[0] ^ dst->q[1]) * 0x9e3779b97f4a7c15ull;
-
-	return (unsigned int)(x >> 32) % UDP_PATHS;
-}
-
 /*
  * The path to dst. A connected socket keeps its own; the others share a direct-mapped cache, so that a server
  * with many clients does not look the route up for each answer. No look-up in steady state.
@@ -41,7 +33,7 @@ path_get(struct stack *s, struct udp_pcb *p, int family, const union ip_addr *ds
 		*out = &p->path;
 		return err;
 	}
-	c = &s->udp->paths[path_slot(dst)];
+	c = &s->udp->paths[udp_path_slot(dst)];
 	if (c->path.nif == NULL || c->path.family != family || !ip_addr_eq(&c->path.dst, dst) ||
 	    !ip_addr_eq(&c->want_src, src) || c->want_nif != nif || !ip_path_valid(s, &c->path)) {
 		err = ip_path_lookup(s, family, dst, src, nif, &c->path);

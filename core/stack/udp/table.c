@@ -67,13 +67,6 @@ hash_remove(struct udp_hash *h, struct udp_node *n)
 	h->count--;
 }
 
-/* Local programs choose ports, peers do not: mixing with the secret is enough here. */
-static uint64_t
-port_hash(const struct udp_state *u, uint16_t port_be)
-{
-	return (port_be ^ u->key.k0) * 0x9e3779b97f4a7c15ull >> 32;
-}
-
 static uint64_t
 ep_hash(const struct udp_state *u, int family, const union ip_addr *addr, uint16_t port_be)
 {
@@ -112,21 +105,6 @@ conn_hash(const struct udp_state *u, int family, const union ip_addr *local, uin
 
 		return siphash13(&u->key, &k, sizeof(k));
 	}
-}
-
-struct udp_port *
-udp_port_find(const struct udp_state *u, uint16_t port_be)
-{
-	uint64_t h = port_hash(u, port_be);
-	struct udp_node *n;
-
-	for (n = u->ports.v[h & u->ports.mask]; n != NULL; n = n->next) {
-		struct udp_port *pt = (struct udp_port *)n;
-
-		if (pt->port_be == port_be)
-			return pt;
-	}
-	return NULL;
 }
 
 static struct udp_ep *
@@ -284,7 +262,7 @@ udp_port_join(struct stack *s, struct udp_pcb *p)
 			return -ENOMEM;
 		pt->port_be = p->lport_be;
 		list_init(&pt->pcbs);
-		hash_insert(s, &s->udp->ports, &pt->node, port_hash(s->udp, pt->port_be));
+		hash_insert(s, &s->udp->ports, &pt->node, udp_port_hash(s->udp, pt->port_be));
 	}
 	list_add_tail(&pt->pcbs, &p->on_port);
 	p->port = pt;

@@ -48,9 +48,33 @@ struct udp_state {
 	struct udp_path paths[UDP_PATHS];
 };
 
+/* Where the path to dst is in the cache. */
+static inline unsigned int
+udp_path_slot(const union ip_addr *dst)
+{
+	uint64_t x = (dst->q[0] ^ dst->q[1]) * 0x9e3779b97f4a7c15ull;
+
+	return (unsigned int)(x >> 32) % UDP_PATHS;
+}
+
 /* A socket for the packet and its flow, or NULL. */
 struct udp_pcb *udp_lookup(struct stack *s, const struct ip_rx *rx, uint16_t sport_be, uint16_t dport_be);
-struct udp_port *udp_port_find(const struct udp_state *u, uint16_t port_be);
+/* Local programs choose ports, peers do not: mixing with the secret is enough here. */
+static inline uint64_t
+udp_port_hash(const struct udp_state *u, uint16_t port_be)
+{
+	return (port_be ^ u->key.k0) * 0x9e3779b97f4a7c15ull >> 32;
+}
+/* What is bound to a local port, or NULL. */
+static inline struct udp_port *
+udp_port_find(const struct udp_state *u, uint16_t port_be)
+{
+	struct udp_node *n = u->ports.v[udp_port_hash(u, port_be) & u->ports.mask];
+
+	while (n != NULL && ((struct udp_port *)n)->port_be != port_be)
+		n = n->next;
+	return (struct udp_port *)n;
+}
 struct udp_pcb *udp_conn_find(const struct udp_state *u, int family, const union ip_addr *local,
 	uint16_t lport_be, const union ip_addr *remote, uint16_t rport_be, const struct netif *nif);
 /* p is connected (local, remote, ports set): in or out of the table. */
