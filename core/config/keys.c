@@ -137,11 +137,12 @@ const struct config_key config_keys[] = {
 	TEXT(SECT_DPDK, "extra_eal_args", KEY_ARGS, KEY_DEVICE | KEY_V2, G(extra_eal_args), NULL,
 		"Appended to EAL's arguments; quotes keep blanks."),
 
-	BOOL(SECT_PCAP, "enable", 0, G(pcap.enable), "0", "Record every frame."),
+	BOOL(SECT_PCAP, "enable", 0, G(pcap.enable), "0",
+		"Record every frame a worker receives or sends, in cpuLCORE_N.pcap."),
 	UINT(SECT_PCAP, "snaplen", KEY_CLAMP, G(pcap.snaplen), 94, 65535, "96", "bytes", "Bytes kept of a frame."),
 	UINT(SECT_PCAP, "savelen", KEY_CLAMP, G(pcap.savelen), 8388608, UINT32_MAX, "16777216", "bytes",
-		"Size at which the next file begins."),
-	TEXT(SECT_PCAP, "savepath", KEY_STR, 0, G(pcap.savepath), ".", "Directory of the files."),
+		"Size at which the next of 10 files begins; then the oldest is overwritten."),
+	TEXT(SECT_PCAP, "savepath", KEY_STR, 0, G(pcap.savepath), ".", "Directory of the files; must exist."),
 	BOOL(SECT_PCAP, "timestamp_precision", KEY_V2, G(pcap.precision_ns), "0", "Timestamps: 0 in us, 1 in ns."),
 
 	ADDRS(SECT_PORT, P, config_port),

@@ -140,6 +140,9 @@ worker_create(const struct worker_config *wc, struct worker **out)
 	rc = attach(w);
 	if (rc == 0)
 		rc = claim(w);
+	/* after the claim: a live worker's files are never touched; before the stack: it may send already */
+	if (rc == 0)
+		rc = capture_open(w->shim, w->cfg, w->proc_id, &w->capture);
 	if (rc == 0)
 		rc = stack_setup(w);
 	if (rc < 0) {
@@ -172,6 +175,7 @@ worker_destroy(struct worker *w)
 		worker_tx_free(w, w->port[i]);
 		shim_free(s, w->port[i]);
 	}
+	capture_close(w->capture);
 	if (w->claimed)
 		ctl_release(s, w->block);
 	shim_free(s, w);
@@ -270,8 +274,11 @@ turn_heartbeat(struct worker *w, unsigned int did)
 	w->turns++;
 	w->idle_turns += did == 0;
 	shim_store64(w->shim, &w->block->heartbeat, w->turns, SHIM_RELAXED);
-	if (w->dirty && (did == 0 || w->now_ns - w->published_ns >= WORKER_PUBLISH_NS))
+	if (w->dirty && (did == 0 || w->now_ns - w->published_ns >= WORKER_PUBLISH_NS)) {
 		worker_publish(w);
+		if (w->capture != NULL)
+			capture_flush(w->capture);
+	}
 }
 
 unsigned int

@@ -29,7 +29,7 @@ struct worker_config {
  * [vlanN] sections has no addresses of its own. 0; -ENOENT (no primary: no zones), -EAGAIN (it is still starting),
  * -EPROTO (another layout version: both named in the log), -EINVAL (proc_id is no worker's; other device-side keys than
  * the primary's: CFG-6; the three views of an MTU differ: MTU-1; bad addresses), -ENOMEM, -EBUSY (another live
- * worker has this proc_id).
+ * worker has this proc_id), what capture_open returned ([pcap]: CFG-1).
  */
 int worker_create(const struct worker_config *wc, struct worker **out);
 /* Gives everything back; the worker's block is marked free. w may be NULL. */

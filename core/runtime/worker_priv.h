@@ -5,6 +5,7 @@
 
 #include "../stack/link/netif.h"
 #include "layout.h"
+#include "pcap.h"
 #include "text.h"
 #include "worker.h"
 
@@ -40,6 +41,7 @@ struct worker {
 	struct ctl_block *primary;    /* the primary's block, to see it alive */
 	struct shim_pool *pool;
 	struct stack *stack;
+	struct capture *capture;      /* NULL: nothing is recorded */
 	uint64_t now_ns, tx_delay_ns;
 	uint64_t turn_cycles;         /* at the start of the last turn */
 	bool busy;                    /* did the last turn do anything */

@@ -143,6 +143,10 @@ rx_port(struct worker *w, struct worker_port *wp)
 	n = shim_rx_burst(w->shim, wp->port, wp->queue, m, WORKER_BURST);
 	if (n == 0)
 		return 0;
+	if (__builtin_expect(w->capture != NULL, 0)) {
+		capture_stage(w->capture, m, n);
+		capture_commit(w->capture, n);
+	}
 	for (unsigned int i = 0; i < n; i++)
 		w->rx_bytes += shim_buf_len(m[i]);
 	w->rx_packets += n;

@@ -47,7 +47,11 @@ burst(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 		/* lengths first: a sent buffer is the port's */
 		for (unsigned int i = 0; i < k; i++)
 			bytes[i] = shim_buf_len(m[done + i]);
+		if (__builtin_expect(w->capture != NULL, 0))
+			capture_stage(w->capture, m + done, k);
 		took = shim_tx_burst(w->shim, wp->port, wp->queue, m + done, k);
+		if (__builtin_expect(w->capture != NULL, 0))
+			capture_commit(w->capture, took);
 		for (unsigned int i = 0; i < took; i++)
 			total += bytes[i];
 		done += took;
