@@ -20,7 +20,7 @@ door_open(const struct nonic_config *cfg, const char *program, struct shim **out
 	char **argv;
 	int argc, rc;
 
-	rc = config_eal_args(cfg, program, proc_id, primary, &argv, &argc);
+	rc = config_eal_args(cfg, program, proc_id, primary ? CONFIG_EAL_PRIMARY : CONFIG_EAL_WORKER, &argv, &argc);
 	if (rc != 0)
 		return rc;
 	rc = shim_dpdk_open(argc, argv, primary ? SHIM_ROLE_PRIMARY : SHIM_ROLE_WORKER, proc_id, out);

@@ -13,9 +13,6 @@
 #include "../runtime/layout.h"
 #include "doctor.h"
 
-#define LCORE_PRIMARY 0u
-#define LCORE_OBSERVER 127u /* touches no pool, so that any number of them may share it */
-
 int
 bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
 {
@@ -68,54 +65,31 @@ check_before(struct bed *b, enum shim_role role)
 	return -1;
 }
 
-static bool
-has_virtio_user(const struct nonic_config *cfg)
-{
-	for (unsigned int i = 0; i < CONFIG_MAX_VDEVS; i++)
-		if (cfg->vdev[i].present && cfg->vdev[i].driver == VDEV_VIRTIO_USER)
-			return true;
-	return false;
-}
-
-/*
- * The configuration's arguments with this process's own lcore id put in: pool caches are indexed by it, so processes of one
- * CPU still differ.
- */
+/* The configuration's arguments, and what a process of ours adds to them. */
 static int
 eal_args(struct bed *b, enum shim_role role, unsigned int proc_id, char ***out, int *argc)
 {
-	unsigned int lcore = role == SHIM_ROLE_PRIMARY ? LCORE_PRIMARY : role == SHIM_ROLE_WORKER ? 1 + proc_id :
-		LCORE_OBSERVER;
+	bool observer = role == SHIM_ROLE_OBSERVER;
 	char **given, **v;
-	int n, rc, k = 0;
+	int n, rc;
 
-	rc = config_eal_args(&b->cfg, "nonic-dpdk", proc_id, role == SHIM_ROLE_PRIMARY, &given, &n);
+	rc = config_eal_args(&b->cfg, "nonic-dpdk", proc_id, role == SHIM_ROLE_PRIMARY ? CONFIG_EAL_PRIMARY :
+		observer ? CONFIG_EAL_OBSERVER : CONFIG_EAL_WORKER, &given, &n);
 	if (rc < 0)
 		return rc;
-	v = calloc(n + 8, sizeof(*v));
-	if (v == NULL || asprintf(&v[1], "--lcores=%u@%u", lcore, b->cfg.proc_lcore[proc_id]) < 0) {
-		free(v);
+	v = calloc(n + 3, sizeof(*v));
+	if (v == NULL) {
 		config_eal_args_free(given);
 		return -ENOMEM;
 	}
-	v[k++] = given[0];
-	k++;
-	v[k++] = strdup("--no-telemetry");
-	if (role == SHIM_ROLE_OBSERVER)
-		v[k++] = strdup("--log-level=4");
-	if (role == SHIM_ROLE_PRIMARY && has_virtio_user(&b->cfg))
-		v[k++] = strdup("--single-file-segments"); /* a vhost-user peer maps few files */
-	for (int i = 1; i < n; i++) {
-		if (strcmp(given[i], "-l") == 0 && i + 1 < n) {
-			free(given[i++]);
-			free(given[i]);
-			continue;
-		}
-		v[k++] = given[i];
-	}
+	v[0] = given[0];
+	v[1] = strdup("--no-telemetry");
+	if (observer)
+		v[2] = strdup("--log-level=4");
+	memcpy(v + 2 + observer, given + 1, (n - 1) * sizeof(*v));
 	free(given);
 	*out = v;
-	*argc = k;
+	*argc = n + 1 + observer;
 	return 0;
 }
 

@@ -203,15 +203,18 @@ int config_args_parse(int argc, char *const argv[], struct config_args *out, str
  */
 int config_apply_args(struct nonic_config *cfg, const struct config_args *args, struct config_messages *msgs);
 
+enum config_eal_role { CONFIG_EAL_PRIMARY, CONFIG_EAL_WORKER, CONFIG_EAL_OBSERVER };
 /*
  * The EAL's argument vector for one process of this configuration: program, lcore(s), channels, memory, process type,
  * --file-prefix, devices (allow list, vdevs and bonds: CFG-8; --no-pci where vdevs are the only ports), log level, and
  * extra_eal_args at the end (split at blanks; "..." and '...' keep blanks). The primary gets vdevs and bonds; a
- * secondary finds them. proc_id as in proc_lcore. 0 with *argv (NULL-terminated; config_eal_args_free) and *argc; -EINVAL
+ * secondary finds them. Pool caches are indexed by lcore id, so every process has an id of its own, whatever its CPU: 0 the
+ * primary (0 and following with thread_mode), 1 + proc_id a worker, 127 an observer, which touches no pool. proc_id as in
+ * proc_lcore. 0 with *argv (NULL-terminated; config_eal_args_free) and *argc; -EINVAL
  * (proc_id without a lcore), -ENOMEM.
  */
-int config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id, bool primary,
-	char ***argv, int *argc);
+int config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id,
+	enum config_eal_role role, char ***argv, int *argc);
 void config_eal_args_free(char **argv);
 
 /*

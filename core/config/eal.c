@@ -11,6 +11,9 @@
 static const char *const driver_names[] = { "virtio_user", "net_tap", "net_ring", "net_null", "net_pcap",
 	"net_af_packet", "net_vhost" };
 
+#define LCORE_PRIMARY 0u
+#define LCORE_OBSERVER 127u
+
 /* Grows as it is filled; after a failed allocation adding does nothing. */
 struct argvec {
 	char **v;
@@ -148,22 +151,32 @@ add_extra(struct argvec *a, const char *p)
 }
 
 static void
-add_lcores(struct argvec *a, const struct nonic_config *cfg, unsigned int proc_id)
+add_lcores(struct argvec *a, const struct nonic_config *cfg, unsigned int proc_id, enum config_eal_role role)
 {
-	char list[CONFIG_TEXT_MAX];
+	unsigned int first = role == CONFIG_EAL_PRIMARY ? LCORE_PRIMARY : role == CONFIG_EAL_WORKER ? 1 + proc_id :
+		LCORE_OBSERVER;
+	char list[CONFIG_TEXT_MAX] = "";
 
-	if (cfg->thread_mode)
-		config_list_format(cfg->proc_lcore, cfg->nb_lcores, list, sizeof(list));
-	else
-		config_list_format(&cfg->proc_lcore[proc_id], 1, list, sizeof(list));
-	add(a, "-l");
-	add(a, "%s", list);
+	append(list, sizeof(list), "%u@%u", first, cfg->proc_lcore[cfg->thread_mode ? 0 : proc_id]);
+	for (unsigned int i = 1; cfg->thread_mode && role == CONFIG_EAL_PRIMARY && i < cfg->nb_lcores; i++)
+		append(list, sizeof(list), ",%u@%u", first + i, cfg->proc_lcore[i]);
+	add(a, "--lcores=%s", list);
+}
+
+static bool
+has_virtio_user(const struct nonic_config *cfg)
+{
+	for (unsigned int i = 0; i < cfg->nb_vdevs; i++)
+		if (cfg->vdev[i].driver == VDEV_VIRTIO_USER)
+			return true;
+	return false;
 }
 
 int
-config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id, bool primary,
-	char ***argv, int *argc)
+config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id,
+	enum config_eal_role role, char ***argv, int *argc)
 {
+	bool primary = role == CONFIG_EAL_PRIMARY;
 	struct argvec a = { 0 };
 
 	*argv = NULL;
@@ -171,7 +184,7 @@ config_eal_args(const struct nonic_config *cfg, const char *program, unsigned in
 	if (proc_id >= cfg->nb_lcores)
 		return -EINVAL;
 	add(&a, "%s", program);
-	add_lcores(&a, cfg, proc_id);
+	add_lcores(&a, cfg, proc_id, role);
 	if (cfg->channel) {
 		add(&a, "-n");
 		add(&a, "%u", cfg->channel);
@@ -182,6 +195,8 @@ config_eal_args(const struct nonic_config *cfg, const char *program, unsigned in
 	}
 	if (cfg->no_huge)
 		add(&a, "--no-huge");
+	else if (primary && has_virtio_user(cfg))
+		add(&a, "--single-file-segments"); /* a vhost-user peer maps few files */
 	add(&a, "--proc-type=%s", primary ? "primary" : "secondary");
 	if (cfg->file_prefix)
 		add(&a, "--file-prefix=container-%s", cfg->file_prefix);

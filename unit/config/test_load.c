@@ -445,13 +445,13 @@ command_line_against_the_file(void **state)
 }
 
 static void
-assert_eal(const struct nonic_config *cfg, unsigned int id, bool primary, const char *expect)
+assert_eal(const struct nonic_config *cfg, unsigned int id, enum config_eal_role role, const char *expect)
 {
 	char text[2048] = "", **v;
 	size_t at = 0;
 	int n, i;
 
-	assert_int_equal(config_eal_args(cfg, "nonic", id, primary, &v, &n), 0);
+	assert_int_equal(config_eal_args(cfg, "nonic", id, role, &v, &n), 0);
 	for (i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s<%s>", i ? " " : "", v[i]);
 	assert_null(v[n]);
@@ -472,18 +472,20 @@ eal_arguments(void **state)
 		"[vdev0]\ndriver=net_tap\nargs=iface=dtap0\n[vdev1]\npath=/dev/vhost-net\nmac=02:00:00:00:00:01\niface=v1\ncq=1\n"
 		"[bond0]\nslave=net_tap0\nmode=1\nprimary=net_tap0\nmac=02:00:00:00:00:02\nxmit_policy=l34\nsocket_id=1\n"
 		"lsc_poll_period_ms=5\nup_delay=6\ndown_delay=7\n", 0), 0);
-	assert_eal(&f->a, 0, true, "<nonic> <-l> <0> <-n> <4> <-m> <64> <--proc-type=primary> "
+	assert_eal(&f->a, 0, CONFIG_EAL_PRIMARY, "<nonic> <--lcores=0@0> <-n> <4> <-m> <64> <--single-file-segments> <--proc-type=primary> "
 		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--vdev=net_tap0,iface=dtap0> "
 		"<--vdev=virtio_user1,path=/dev/vhost-net,queues=1,queue_size=256,iface=v1,mac=02:00:00:00:00:01,cq=1> "
 		"<--vdev=net_bonding0,mode=1,slave=net_tap0,socket_id=1,primary=net_tap0,mac=02:00:00:00:00:02,"
 		"xmit_policy=l34,lsc_poll_period_ms=5,up_delay=6,down_delay=7> <--in-memory> <a bc> <d\"e> <>");
-	assert_eal(&f->a, 2, false, "<nonic> <-l> <2> <-n> <4> <--proc-type=secondary> <--file-prefix=container-bed1> "
-		"<--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
-	assert_int_equal(config_eal_args(&f->a, "nonic", 4, false, &v, &n), -EINVAL);
+	assert_eal(&f->a, 2, CONFIG_EAL_WORKER, "<nonic> <--lcores=3@2> <-n> <4> <--proc-type=secondary> "
+		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
+	assert_eal(&f->a, 1, CONFIG_EAL_OBSERVER, "<nonic> <--lcores=127@1> <-n> <4> <--proc-type=secondary> "
+		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
+	assert_int_equal(config_eal_args(&f->a, "nonic", 4, CONFIG_EAL_WORKER, &v, &n), -EINVAL);
 	assert_null(v);
 	assert_int_equal(load(f, &f->a, DPDK "thread_mode=1\nno_huge=1\nallow=02:00.0, 0000:03:00.1\n"
 		"base_virtaddr=0x7f0000000000\n" PORT, 0), 0);
-	assert_eal(&f->a, 0, true, "<nonic> <-l> <0-3> <--no-huge> <--proc-type=primary> <--base-virtaddr=0x7f0000000000> "
+	assert_eal(&f->a, 0, CONFIG_EAL_PRIMARY, "<nonic> <--lcores=0@0,1@1,2@2,3@3> <--no-huge> <--proc-type=primary> <--base-virtaddr=0x7f0000000000> "
 		"<-a> <02:00.0> <-a> <0000:03:00.1>");
 }
 
@@ -503,8 +505,8 @@ eal_arguments_without_a_limit(void **state)
 	}
 	assert_int_equal(load(f, &f->a, t.p, 0), 0);
 	assert_int_equal(f->a.nb_vdevs, CONFIG_MAX_VDEVS);
-	assert_int_equal(config_eal_args(&f->a, "p", 1, true, &v, &n), 0);
-	assert_int_equal(n, 5 + CONFIG_MAX_VDEVS);
+	assert_int_equal(config_eal_args(&f->a, "p", 1, CONFIG_EAL_PRIMARY, &v, &n), 0);
+	assert_int_equal(n, 4 + CONFIG_MAX_VDEVS);
 	assert_string_equal(v[n - 1], "--vdev=net_null31,size=95");
 	config_eal_args_free(v);
 	config_eal_args_free(NULL);

@@ -109,7 +109,7 @@ eal_arguments_without_memory(void **state)
 	assert_int_equal(config_load(FIXTURES "/config/good/virtio-user.ini", 0, &cfg, &ms), 0);
 	for (at = 0;; at++) {
 		countdown = at;
-		rc = config_eal_args(&cfg, "p", 0, true, &v, &n);
+		rc = config_eal_args(&cfg, "p", 0, CONFIG_EAL_PRIMARY, &v, &n);
 		countdown = -1;
 		if (rc == 0)
 			break;
