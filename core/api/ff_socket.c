@@ -218,7 +218,7 @@ ff_fdisused(int fd)
 {
 	struct ff_instance *in = ff_instance_current();
 
-	return in != NULL && sock_is_open(in->stack, fd);
+	return in != NULL && in->stack != NULL && sock_is_open(in->stack, fd);
 }
 
 int

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../runtime/layout.h"
 #include "../stack/link/netif.h"
 
 #define PRIMARY_TURN_NS 1000000ull /* how often a process that is both looks at the primary's work */
@@ -35,7 +36,7 @@ ff_instance_current(void)
 struct stack *
 api_stack(void)
 {
-	if (__builtin_expect(tls.current == NULL, 0)) {
+	if (__builtin_expect(tls.current == NULL || tls.current->stack == NULL, 0)) {
 		errno = ENXIO;
 		return NULL;
 	}
@@ -85,7 +86,8 @@ api_dispatcher_apply(struct ff_instance *in)
 	if (in->worker != NULL)
 		worker_dispatcher_set(in->worker,
 			in->dispatch != NULL || in->dispatch_context != NULL ? dispatch : NULL, in);
-	sock_lddr_set(in->stack, tls.lddr);
+	if (in->stack != NULL)
+		sock_lddr_set(in->stack, tls.lddr);
 }
 
 void
@@ -165,7 +167,7 @@ sysctl_apply(struct ff_instance *in)
 {
 	unsigned int i;
 
-	for (i = 0; in->cfg != NULL && i < in->cfg->nb_pairs; i++) {
+	for (i = 0; in->cfg != NULL && in->stack != NULL && i < in->cfg->nb_pairs; i++) {
 		const struct config_pair *p = &in->cfg->pairs[i];
 		char *end;
 		long v = strtol(p->value, &end, 0);
@@ -190,7 +192,9 @@ instance_init(struct ff_instance *in, const struct ff_instance_config *c)
 
 	in->shim = c->shim;
 	in->worker = c->worker;
-	in->stack = c->stack != NULL ? c->stack : worker_stack(c->worker);
+	in->stack = c->stack;
+	if (in->stack == NULL && in->worker != NULL)
+		in->stack = worker_stack(in->worker);
 	in->primary = c->primary;
 	in->cfg = c->cfg;
 	if (in->worker != NULL)
@@ -206,7 +210,7 @@ ff_instance_new(const struct ff_instance_config *c, struct ff_instance **out)
 {
 	struct ff_instance *in;
 
-	if (c->shim == NULL || (c->stack == NULL && c->worker == NULL))
+	if (c->shim == NULL || (c->stack == NULL && c->worker == NULL && c->primary == NULL))
 		return -EINVAL;
 	in = shim_malloc(c->shim, sizeof(*in));
 	if (in == NULL)
@@ -225,8 +229,10 @@ ff_instance_free(struct ff_instance *in)
 		tls.current = NULL;
 	if (in->worker != NULL)
 		worker_dispatcher_set(in->worker, NULL, NULL);
-	sock_if_hook_set(in->stack, NULL);
-	sock_lddr_set(in->stack, NULL);
+	if (in->stack != NULL) {
+		sock_if_hook_set(in->stack, NULL);
+		sock_lddr_set(in->stack, NULL);
+	}
 	api_log_end(in);
 	shim_free(in->shim, in);
 }
@@ -245,6 +251,25 @@ ff_instance_stopped(const struct ff_instance *in)
 	return in->stop != 0;
 }
 
+/* With primary_slim=1 process 0 is the primary and nobody else is. */
+static int
+role_check(struct shim *s, const struct nonic_config *cfg, unsigned int proc_id)
+{
+	bool primary = shim_role(s) == SHIM_ROLE_PRIMARY;
+	unsigned int workers = layout_nb_workers(cfg);
+
+	if (!cfg->primary_slim || primary == (proc_id == 0))
+		return 0;
+	if (primary)
+		shim_log(s, SHIM_LOG_ERR, "%s: primary_slim=1: process %u is a worker: start it with --proc-type=secondary, "
+			"and the primary with --proc-id=0", cfg->file, proc_id);
+	else
+		shim_log(s, SHIM_LOG_ERR, "%s: primary_slim=1: process 0 is the primary: start it with --proc-type=primary, "
+			"and the %u worker%s with --proc-type=secondary --proc-id=1%s", cfg->file, workers,
+			workers == 1 ? "" : "s", workers == 1 ? "" : " and so on");
+	return -EINVAL;
+}
+
 int
 ff_instance_open(struct shim *s, struct nonic_config *cfg, struct ff_instance **out)
 {
@@ -259,9 +284,11 @@ ff_instance_open(struct shim *s, struct nonic_config *cfg, struct ff_instance **
 		ic.cfg = wc.cfg = own;
 		wc.proc_id = own->proc_id < 0 ? 0 : (unsigned int)own->proc_id;
 		wc.loop_arg = in;
-		rc = shim_role(s) == SHIM_ROLE_PRIMARY ? primary_setup(s, own, &ic.primary) : 0;
+		rc = role_check(s, own, wc.proc_id);
 	}
-	if (rc == 0)
+	if (rc == 0 && shim_role(s) == SHIM_ROLE_PRIMARY)
+		rc = primary_setup(s, own, &ic.primary);
+	if (rc == 0 && wc.proc_id >= layout_first_proc(own))
 		rc = worker_create(&wc, &ic.worker);
 	if (rc < 0) {
 		primary_teardown(ic.primary);
@@ -286,6 +313,10 @@ ff_instance_close(struct ff_instance *in)
 
 	ff_instance_free(in);
 	worker_destroy(w);
+	if (p != NULL) { /* it outlives the workers of other processes */
+		primary_stop(p);
+		primary_run(p, NULL);
+	}
 	primary_teardown(p);
 	if (own != NULL)
 		config_free(own);
@@ -299,6 +330,11 @@ ff_instance_run(struct ff_instance *in, loop_func_t loop, void *arg)
 	struct worker *w = in->worker;
 	uint64_t idle_ns = in->cfg != NULL ? in->cfg->idle_sleep_us * 1000ull : 0, primary_ns = 0, wake;
 
+	if (w == NULL) { /* a slim primary: the application's loop is the workers' */
+		if (in->primary != NULL)
+			primary_run(in->primary, &in->stop);
+		return;
+	}
 	in->loop = loop;
 	in->loop_arg = arg;
 	while (!in->stop && !worker_stopped(w)) {

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "core/api/api_priv.h"
+#include "core/api/include/ff_epoll.h"
 #include "unit/runtime/fixture.h"
 
 #define SYSCTL "[freebsd.sysctl]\nnet.inet.udp.recvspace=100000\nnet.inet.ip.portrange.first=0\nkern.none=1\n"
@@ -217,13 +218,141 @@ open_fails_clean(void **state)
 	assert_true(i > 6);
 }
 
+#define SLIM "[dpdk]\nlcore_mask=3\nport_list=0\nidle_sleep=10\npkt_tx_delay=0\nprimary_slim=1\n"
+#define TWO "[dpdk]\nlcore_mask=3\nport_list=0\nidle_sleep=10\npkt_tx_delay=0\n"
+
+/* While the primary sleeps, the worker of another process turns; it leaves when it is asked to. */
+struct beside {
+	struct rt *rt;
+	unsigned int sleeps, stop_at;
+};
+
+static void
+turn_beside(struct shim *s, enum mock_op op, void *arg)
+{
+	struct beside *b = arg;
+	struct rt *rt = b->rt;
+
+	(void)op;
+	if (++b->sleeps == b->stop_at)
+		ff_stop_run();
+	if (rt->w[0] == NULL)
+		return;
+	worker_turn(rt->w[0]);
+	if (!worker_stopped(rt->w[0]))
+		return;
+	worker_destroy(rt->w[0]);
+	rt->w[0] = NULL;
+	mock_proc_set(s, shim_self(rt->ws[0]), false);
+}
+
+/* A worker in a process of its own, under the instance's configuration. */
+static void
+worker_beside(struct rt *rt, struct ff_instance *in, struct beside *b, unsigned int stop_at)
+{
+	struct worker_config wc = { .cfg = in->cfg, .proc_id = 1 };
+
+	wc.shim = rt->ws[0] = mock_shim_attach(rt->s, SHIM_ROLE_WORKER, 1);
+	assert_int_equal(worker_create(&wc, &rt->w[0]), 0);
+	*b = (struct beside){ rt, 0, stop_at };
+	mock_hook(rt->s, MOCK_OP_sleep_ns, turn_beside, b);
+}
+
+/* CFG-4: primary_slim */
+static void
+slim_primary_turns_without_the_loop(void **state)
+{
+	struct rt *rt = rt_new(SLIM RT_PORT SYSCTL);
+	struct ff_instance *in;
+	struct beside b;
+	unsigned int never = 0;
+	uint64_t t[6], zero[6] = { 0 };
+	uint8_t f[60] = { 0 };
+
+	(void)state;
+	assert_int_equal(ff_instance_open(rt->s, &rt->cfg, &in), 0); /* no process id: 0 */
+	ff_instance_set(in);
+	assert_null(in->worker);
+	assert_non_null(in->primary);
+	assert_int_equal(ff_socket(AF_INET, SOCK_DGRAM, 0), -1);
+	assert_int_equal(errno, ENXIO);
+	errno = 0;
+	assert_int_equal(ff_epoll_create(1), -1);
+	assert_int_equal(errno, ENXIO);
+	assert_int_equal(ff_dpdk_raw_packet_send(f, 60, 0), -1);
+	assert_int_equal(errno, ENXIO);
+	assert_int_equal(ff_fdisused(0), 0);
+	ff_get_traffic(t);
+	assert_memory_equal(t, zero, sizeof(t));
+	ff_regist_packet_dispatcher(plain); /* kept, without anything to dispatch */
+	ff_regist_packet_dispatcher(NULL);
+	assert_int_equal(ff_global_cfg.dpdk.nb_ports, 1);
+	worker_beside(rt, in, &b, 40);
+	loops = 0;
+	ff_instance_run(in, loop, &never);
+	assert_int_equal(loops, 0);
+	assert_in_range(b.sleeps, 41, 60);
+	assert_null(rt->w[0]); /* asked to leave, and waited for */
+	assert_true(primary_stopped(in->primary));
+	end(rt, in);
+}
+
+/* CFG-4: primary_slim */
+static void
+slim_roles_that_do_not_fit_say_what_to_do(void **state)
+{
+	struct rt *rt = rt_new(SLIM RT_PORT);
+	struct ff_instance *in;
+
+	(void)state;
+	rt->cfg.proc_id = 1;
+	assert_int_equal(ff_instance_open(rt->s, &rt->cfg, &in), -EINVAL);
+	assert_non_null(strstr(mock_last_message(rt->s), "process 1 is a worker: start it with --proc-type=secondary"));
+	rt->cfg.proc_id = 0;
+	assert_int_equal(ff_instance_open(rt->tool, &rt->cfg, &in), -EINVAL); /* not the primary's door */
+	assert_non_null(strstr(mock_last_message(rt->s), "process 0 is the primary: start it with --proc-type=primary"));
+	assert_non_null(strstr(mock_last_message(rt->s), "the 1 worker with --proc-type=secondary --proc-id=1"));
+	assert_int_equal(rt->cfg.nb_ports, 1); /* still the caller's */
+	rt->ws[0] = mock_shim_attach(rt->s, SHIM_ROLE_WORKER, 1);
+	rt->cfg.proc_id = 1;
+	assert_int_equal(ff_instance_open(rt->ws[0], &rt->cfg, &in), -ENOENT); /* right, but there is no primary */
+	assert_non_null(strstr(mock_last_message(rt->s), "no primary"));
+	rt_free(rt);
+}
+
+/* REL-1 */
+static void
+a_primary_that_ends_waits_for_the_other_workers(void **state)
+{
+	struct rt *rt = rt_new(TWO RT_PORT);
+	struct ff_instance *in;
+	struct beside b;
+	unsigned int n = 20;
+
+	(void)state;
+	assert_int_equal(ff_instance_open(rt->s, &rt->cfg, &in), 0);
+	ff_instance_set(in);
+	worker_beside(rt, in, &b, UINT32_MAX);
+	loops = 0;
+	ff_instance_run(in, loop, &n);
+	assert_int_equal(loops, 20);
+	assert_non_null(rt->w[0]);
+	mock_hook(rt->s, MOCK_OP_sleep_ns, turn_beside, &b);
+	assert_ptr_equal(ff_instance_close(in), rt->s);
+	assert_null(rt->w[0]);
+	assert_int_equal(mock_messages(rt->s, SHIM_LOG_ERR), 0);
+	rt_free(rt);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_is_primary_and_worker), cmocka_unit_test(dispatcher_sees_frames_first),
 		cmocka_unit_test(mtu_of_a_primary_is_the_ports_too), cmocka_unit_test(mtu_of_a_worker_is_its_own_view),
-		cmocka_unit_test(open_fails_clean),
+		cmocka_unit_test(open_fails_clean), cmocka_unit_test(slim_primary_turns_without_the_loop),
+		cmocka_unit_test(slim_roles_that_do_not_fit_say_what_to_do),
+		cmocka_unit_test(a_primary_that_ends_waits_for_the_other_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The API that programs for F-Stack are written to. Results are >= 0, or -1 with errno (Linux's numbers); ENXIO
- * where the calling thread has no instance (before ff_init). Addresses are Linux's struct sockaddr_in and
+ * where the calling thread has no stack (before ff_init; in a slim primary). Addresses are Linux's struct sockaddr_in and
  * sockaddr_in6, cast to struct linux_sockaddr; at most *addrlen bytes are written, and *addrlen becomes the full length.
  *
  * Nothing waits: a call that would block returns -1 with EAGAIN, whether or not the descriptor is non-blocking; SO_RCVTIMEO and
@@ -46,7 +46,10 @@ typedef int (*loop_func_t)(void *arg); /* the value is ignored */
  * 0. As in F-Stack every failure ends the process with exit code 1, after a message on stderr that says why.
  */
 int ff_init(int argc, char *const argv[]);
-/* Serves the ports and calls loop in each turn, until ff_stop_run; then gives everything back. loop may be NULL. */
+/*
+ * Serves the ports and calls loop in each turn, until ff_stop_run; then gives everything back. loop may be NULL. With
+ * primary_slim=1 process 0 is the primary only: it has no stack (ENXIO), and ff_run never calls loop there.
+ */
 void ff_run(loop_func_t loop, void *arg);
 void ff_stop_run(void);
 
