@@ -3,7 +3,7 @@
 """Two workers on the two queues of a net_null port: each receives from its own, a killed one leaves the other at work, and its
 place can be taken again.
 
-TST-2, CFG-8, REL-1
+TST-2, CFG-8
 """
 import os
 import signal

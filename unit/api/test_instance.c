@@ -320,7 +320,6 @@ slim_roles_that_do_not_fit_say_what_to_do(void **state)
 	rt_free(rt);
 }
 
-/* REL-1 */
 static void
 a_primary_that_ends_waits_for_the_other_workers(void **state)
 {
