@@ -203,7 +203,7 @@ int config_args_parse(int argc, char *const argv[], struct config_args *out, str
  */
 int config_apply_args(struct nonic_config *cfg, const struct config_args *args, struct config_messages *msgs);
 
-enum config_eal_role { CONFIG_EAL_PRIMARY, CONFIG_EAL_WORKER, CONFIG_EAL_OBSERVER };
+enum config_eal_role { CONFIG_EAL_WORKER, CONFIG_EAL_PRIMARY, CONFIG_EAL_OBSERVER };
 /*
  * The EAL's argument vector for one process of this configuration: program, lcore(s), channels, memory, process type,
  * --file-prefix, devices (allow list, vdevs and bonds: CFG-8; --no-pci where vdevs are the only ports), log level, and

@@ -223,7 +223,7 @@ eal(const struct parts *p, unsigned int id, bool primary, char *out)
 	int n, r;
 
 	load_clean(&l, p);
-	r = config_eal_args(&l.cfg, "prog", id, primary, &v, &n);
+	r = config_eal_args(&l.cfg, "prog", id, primary ? CONFIG_EAL_PRIMARY : CONFIG_EAL_WORKER, &v, &n);
 	out[0] = '\0';
 	if (r == 0) {
 		assert_null(v[n]);
