@@ -113,10 +113,19 @@ ff_recv(int s, void *buf, size_t len, int flags)
 	return ff_recvfrom(s, buf, len, flags, NULL, NULL);
 }
 
+/* read(2), write(2): a descriptor that is no socket is EINVAL there, ENOTSOCK in the socket calls. */
+static ssize_t
+as_file(ssize_t r)
+{
+	if (r < 0 && errno == ENOTSOCK)
+		errno = EINVAL;
+	return r;
+}
+
 ssize_t
 ff_read(int d, void *buf, size_t nbytes)
 {
-	return ff_recvfrom(d, buf, nbytes, 0, NULL, NULL);
+	return as_file(ff_recvfrom(d, buf, nbytes, 0, NULL, NULL));
 }
 
 ssize_t
@@ -140,7 +149,7 @@ ff_send(int s, const void *buf, size_t len, int flags)
 ssize_t
 ff_write(int fd, const void *buf, size_t nbytes)
 {
-	return ff_sendto(fd, buf, nbytes, 0, NULL, 0);
+	return as_file(ff_sendto(fd, buf, nbytes, 0, NULL, 0));
 }
 
 ssize_t
@@ -166,7 +175,7 @@ ff_readv(int fd, const struct iovec *iov, int iovcnt)
 {
 	struct msghdr msg;
 
-	return vector_msg(iov, iovcnt, &msg) ? ff_recvmsg(fd, &msg, 0) : -1;
+	return vector_msg(iov, iovcnt, &msg) ? as_file(ff_recvmsg(fd, &msg, 0)) : -1;
 }
 
 ssize_t
@@ -174,7 +183,7 @@ ff_writev(int fd, const struct iovec *iov, int iovcnt)
 {
 	struct msghdr msg;
 
-	return vector_msg(iov, iovcnt, &msg) ? ff_sendmsg(fd, &msg, 0) : -1;
+	return vector_msg(iov, iovcnt, &msg) ? as_file(ff_sendmsg(fd, &msg, 0)) : -1;
 }
 
 int
