@@ -100,7 +100,8 @@ machine_runtime_dir(const struct machine *m, const char *prefix, char *path, siz
 	char base[PATH_MAX / 2];
 
 	runtime_base(m, base, sizeof(base));
-	snprintf(path, n, "%s/%s", base, prefix);
+	if ((size_t)snprintf(path, n, "%s/%s", base, prefix) >= n)
+		snprintf(path, n, "/dev/null/name-too-long"); /* a name that no directory can have */
 }
 
 pid_t
