@@ -97,7 +97,7 @@ runtime_base(const struct machine *m, char *path, size_t n)
 void
 machine_runtime_dir(const struct machine *m, const char *prefix, char *path, size_t n)
 {
-	char base[PATH_MAX / 2];
+	char base[PATH_MAX / 4];
 
 	runtime_base(m, base, sizeof(base));
 	if ((size_t)snprintf(path, n, "%s/%s", base, prefix) >= n)
@@ -113,7 +113,8 @@ machine_primary(const struct machine *m, const char *prefix, bool *stale)
 
 	*stale = false;
 	machine_runtime_dir(m, prefix, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s%s/config", m->root, dir);
+	if (snprintf(path, sizeof(path), "%s%s/config", m->root, dir) >= (int)sizeof(path))
+		return 0;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		*stale = errno != ENOENT && errno != ENOTDIR;

@@ -22,6 +22,10 @@ tools_attach(struct tools *t, const struct cli_cmd *cmd, struct shim *s, FILE *o
 		return cli_fail(cmd, "the primary is starting or stopping; try again");
 	if (rc < 0)
 		return cli_fail(cmd, "what the primary shares can not be read: %s", strerror(-rc));
+	t->first_proc = shim_load32(s, &t->dir->first_proc, SHIM_RELAXED);
+	t->nb_workers = shim_load32(s, &t->dir->nb_workers, SHIM_RELAXED);
+	if (t->first_proc > 1 || t->nb_workers == 0 || t->nb_workers >= CTL_MAX_PROCS)
+		return cli_fail(cmd, "what the primary shares can not be read: %s", strerror(EPROTO));
 	return -1;
 }
 
@@ -57,7 +61,7 @@ complain(struct tools *t, unsigned int index, const struct ctl_block *b, int rc,
 static int
 block_of(struct tools *t, int proc, unsigned int *index, struct ctl_block **b)
 {
-	unsigned int first = t->dir->first_proc, last = first + t->dir->nb_workers - 1;
+	unsigned int first = t->first_proc, last = first + t->nb_workers - 1;
 	int rc;
 
 	if (proc < 0)
@@ -158,8 +162,8 @@ tools_order(struct tools *t, int proc, enum ctl_op op, const char *const *words,
 		rc = block_of(t, proc, &index, &b);
 		return rc >= 0 ? rc : order_one(t, index, b, op, words, n);
 	}
-	for (unsigned int i = 0; i < t->dir->nb_workers; i++) {
-		index = 1 + t->dir->first_proc + i;
+	for (unsigned int i = 0; i < t->nb_workers; i++) {
+		index = 1 + t->first_proc + i;
 		rc = ctl_attach(t->shim, index, &b);
 		if (rc < 0 || !ctl_owner_alive(t->shim, b))
 			continue;
@@ -299,8 +303,8 @@ tools_status(struct tools *t)
 	status_one(t, CTL_PRIMARY, primary);
 	if (t->json)
 		fprintf(t->out, ",\"workers\":[");
-	for (unsigned int i = 0; i < t->dir->nb_workers; i++) {
-		unsigned int index = 1 + t->dir->first_proc + i;
+	for (unsigned int i = 0; i < t->nb_workers; i++) {
+		unsigned int index = 1 + t->first_proc + i;
 
 		if (ctl_attach(t->shim, index, &b) < 0)
 			continue;

@@ -15,6 +15,7 @@ struct tools {
 	const struct cli_cmd *cmd; /* for messages */
 	struct shim *shim;
 	struct ctl_dir *dir;
+	unsigned int first_proc, nb_workers; /* the directory's, within bounds: read once, it may be written over */
 	FILE *out;
 	bool json;
 };

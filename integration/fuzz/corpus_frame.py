@@ -117,7 +117,7 @@ def corpus():
     yield "toobig6", record(eth(0x86dd, ip6(58, struct.pack("!BBHI", 2, 0, 0, 1280) + quoted6)))
     yield "mld", record(icmp6(130, 0, bytes(20) + bytes(4), LL, bytes.fromhex("ff02" + "0" * 27 + "1")), MEND | SECOND)
     yield "echo-fragments4", record(arp(2)) + b"".join(
-        record(eth(0x0800, ip4(1, p, 11, i * 185 | (0x2000 if i < 2 else 0))), TO_US)
+        record(eth(0x0800, ip4(1, p, 11, i * 185 | (0x2000 if i < 2 else 0))))
         for i, p in enumerate(cut(icmp_whole(8, b"e" * 4000, b""), 1480)))
     yield "echo-fragments6", record(na) + b"".join(
         record(eth(0x86dd, ip6(44, struct.pack("!BBHI", 58, 0, i * 1448 | (i < 2), 8) + p)), TO_US)
