@@ -20,7 +20,7 @@ def show(bed):
         begin = time.monotonic()
         text = fn() or ""
         rows.append((what, text, time.monotonic() - begin))
-        print("  %-44s ok  %6.2f s  %s" % (what, rows[-1][2], text), flush=True)
+        print("  %-46s ok  %6.2f s  %s" % (what, rows[-1][2], text), flush=True)
 
     bed.config(conf.tap())
     print("nonic demo: the kernel's side is 192.0.2.1, 2001:db8::1; nonic is 192.0.2.2, 2001:db8::2\n")

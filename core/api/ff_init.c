@@ -17,15 +17,23 @@ door_open(const struct nonic_config *cfg, const char *program, struct shim **out
 {
 	unsigned int proc_id = cfg->proc_id < 0 ? 0 : (unsigned int)cfg->proc_id;
 	bool primary = cfg->proc_type == PROC_PRIMARY || (cfg->proc_type == PROC_AUTO && proc_id == 0);
-	char **argv;
+	char **argv, **copy;
 	int argc, rc;
 
 	rc = config_eal_args(cfg, program, proc_id, primary ? CONFIG_EAL_PRIMARY : CONFIG_EAL_WORKER, &argv, &argc);
 	if (rc != 0)
 		return rc;
-	rc = shim_dpdk_open(argc, argv, primary ? SHIM_ROLE_PRIMARY : SHIM_ROLE_WORKER, proc_id, out);
+	/* the EAL moves the pointers about and repeats one: what is freed is not what it was given */
+	copy = calloc((size_t)argc + 1, sizeof(*copy));
+	if (copy != NULL) {
+		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+		rc = shim_dpdk_open(argc, copy, primary ? SHIM_ROLE_PRIMARY : SHIM_ROLE_WORKER, proc_id, out);
+	}
+	if (copy == NULL || rc < 0)
+		fprintf(stderr, "ff_init: the EAL did not start; 'nonic doctor --conf %s' looks for the reason\n", cfg->file);
+	free(copy);
 	config_eal_args_free(argv);
-	return rc;
+	return copy == NULL ? -ENOMEM : rc;
 }
 
 static void

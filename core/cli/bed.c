@@ -22,6 +22,8 @@ bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
 	memset(b, 0, sizeof(*b));
 	b->cmd = cmd;
 	b->m = (struct machine){ .root = "", .is_root = geteuid() == 0 };
+	if (access(conf, R_OK) < 0)
+		return cli_fail(cmd, "%s: %s: name the configuration with --conf FILE", conf, strerror(errno));
 	rc = config_load(conf, 0, &b->cfg, &msgs);
 	for (unsigned int i = 0; i < msgs.n; i++)
 		if (msgs.m[i].error || cmd->name[0] == 'p')

@@ -224,6 +224,8 @@ cmd_stop(int argc, char **argv)
 	else if (!gone(&b, STOP_WAIT_MS))
 		rc = cli_fail(&stop_cmd, "the primary (pid %d) is still there after %u ms: kill -9 %d", (int)pid, STOP_WAIT_MS,
 			(int)pid);
+	else
+		machine_clean(&b.m, b.prefix); /* of a program that SIGTERM ends at once */
 	bed_close(&b);
 	return rc;
 }

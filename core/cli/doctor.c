@@ -5,8 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../runtime/layout.h"
+
+#define TAP_FIXED_MAC "00:64:74:61:70:" /* of net_tap's mac=fixed; the last byte counts the ports */
 
 void
 doctor_add(struct doctor *d, enum doctor_level level, const char *id, const char *fix, const char *fmt, ...)
@@ -82,6 +85,43 @@ check_tap(struct doctor *d, const struct nonic_config *cfg)
 		doctor_add(d, DOCTOR_FAIL, "tap", "run it with sudo", "a net_tap port needs root (CAP_NET_ADMIN)");
 	else
 		doctor_add(d, DOCTOR_OK, "tap", "", "/dev/net/tun is there");
+}
+
+/* The value of key in a vdev's args ("iface=dtap0,mac=fixed"), "" when it is not there. */
+static void
+vdev_arg(const char *args, const char *key, char *out, size_t n)
+{
+	size_t len = strlen(key);
+
+	out[0] = '\0';
+	for (; args != NULL && *args != '\0'; args += strcspn(args, ","), args += *args == ',')
+		if (strncmp(args, key, len) == 0 && args[len] == '=')
+			snprintf(out, n, "%.*s", (int)strcspn(args + len + 1, ","), args + len + 1);
+}
+
+/* net_tap gives its own MAC to the kernel's interface: with one MAC at both ends nothing is answered. */
+static void
+check_tap_macs(struct doctor *d, const struct nonic_config *cfg)
+{
+	char name[16], want[32], have[32], fix[256];
+
+	for (unsigned int i = 0; i < CONFIG_MAX_VDEVS; i++) {
+		const struct config_vdev *v = &cfg->vdev[i];
+
+		if (!v->present || v->driver != VDEV_NET_TAP)
+			continue;
+		vdev_arg(v->args, "iface", name, sizeof(name));
+		vdev_arg(v->args, "mac", want, sizeof(want));
+		if (strcmp(want, "fixed") == 0)
+			strcpy(want, TAP_FIXED_MAC);
+		if (name[0] == '\0' || want[0] == '\0' || !machine_if_mac(d->m, name, have, sizeof(have)) ||
+		    strncasecmp(have, want, strlen(want)) != 0)
+			continue;
+		snprintf(fix, sizeof(fix), "ip link set %s down; ip link set %s address 02:00:00:00:00:01; ip link set %s up; "
+			"then start its workers again", name, name, name);
+		doctor_add(d, DOCTOR_WARN, "tap-mac", fix, "the kernel's side of %s has the port's own MAC %s: neither side "
+			"hears the other", name, have);
+	}
 }
 
 static void
@@ -191,9 +231,16 @@ check_devices(struct doctor *d, const struct nonic_config *cfg)
 	}
 }
 
+/* What only one process can use. */
 static void
-check_no_huge(struct doctor *d, const struct nonic_config *cfg)
+check_shared(struct doctor *d, const struct nonic_config *cfg)
 {
+	static const char *const lonely[] = { "--in-memory", "--no-shconf", "--no-huge" };
+
+	for (unsigned int i = 0; cfg->extra_eal_args != NULL && i < sizeof(lonely) / sizeof(lonely[0]); i++)
+		if (strstr(cfg->extra_eal_args, lonely[i]) != NULL)
+			doctor_add(d, DOCTOR_FAIL, "shared", "remove it from [dpdk] extra_eal_args, or use 'nonic serve --alone'",
+				"[dpdk] extra_eal_args has %s: no second process can attach", lonely[i]);
 	if (cfg->no_huge)
 		doctor_add(d, DOCTOR_FAIL, "no_huge", "remove no_huge=1 from [dpdk], or use 'nonic serve --alone'", "[dpdk] "
 			"no_huge=1: without hugepages no second process can attach");
@@ -218,8 +265,9 @@ doctor_run(struct doctor *d, const struct machine *m, const struct nonic_config 
 	check_runtime(d, cfg);
 	if (cfg == NULL)
 		return;
-	check_no_huge(d, cfg);
+	check_shared(d, cfg);
 	check_config(d, cfg);
+	check_tap_macs(d, cfg);
 }
 
 void
@@ -228,7 +276,7 @@ doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_c
 	d->m = m;
 	d->n = 0;
 	if (!alone)
-		check_no_huge(d, cfg);
+		check_shared(d, cfg);
 	check_config(d, cfg);
 	if (!alone || !cfg->no_huge)
 		check_hugepages(d, cfg);

@@ -220,6 +220,18 @@ machine_has_tun(const struct machine *m)
 	return access(path, R_OK | W_OK) == 0;
 }
 
+bool
+machine_if_mac(const struct machine *m, const char *name, char *mac, size_t n)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%.32s/address", name);
+	if (strchr(name, '/') != NULL || !read_file(m, path, mac, n))
+		return false;
+	mac[strcspn(mac, "\n")] = '\0';
+	return true;
+}
+
 /* Walks "0-3,8"; counts, and looks for cpu. */
 static unsigned int
 online(const struct machine *m, unsigned int cpu, bool *found)

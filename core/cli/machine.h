@@ -35,6 +35,8 @@ void machine_stale(const struct machine *m, char *list, size_t n);
 void machine_clean(const struct machine *m, const char *prefix);
 
 bool machine_has_tun(const struct machine *m);
+/* The MAC of a kernel interface as text; false: this network namespace has no such interface. */
+bool machine_if_mac(const struct machine *m, const char *name, char *mac, size_t n);
 /* CPUs online, from /sys/devices/system/cpu/online; 0 when it can not be read. */
 unsigned int machine_cpus(const struct machine *m);
 bool machine_cpu_online(const struct machine *m, unsigned int cpu);

@@ -79,7 +79,7 @@ find(const char *arg, const struct cli_opt *opts, unsigned int n_opts, const cha
 		}
 		if (opts[i].letter != '\0' && arg[1] == opts[i].letter) {
 			if (arg[2] != '\0')
-				*value = arg + 2;
+				*value = arg + 2 + (arg[2] == '='); /* -c=X is F-Stack's too */
 			return &opts[i];
 		}
 	}

@@ -10,7 +10,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit codes */
 
 struct cli_opt {
 	const char *name;    /* "conf": --conf X, --conf=X */
-	char letter;         /* 'c': -c X; 0: none */
+	char letter;         /* 'c': -c X, -cX, -c=X; 0: none */
 	bool *flag;          /* an option without a value sets this */
 	const char **value;  /* one with a value stores it here */
 };

@@ -86,7 +86,7 @@ put_word(char *args, size_t at, const char *word)
 	return at + n;
 }
 
-/* All pages of a list, printed as they come. *n counts pages with text, for the commas between them. */
+/* All pages of a list, printed as they come. *n counts pages with text. */
 static int
 list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op op, const char *only, unsigned int *n)
 {
@@ -109,9 +109,10 @@ list_pages(struct tools *t, unsigned int index, struct ctl_block *b, enum ctl_op
 		if (rc < 0)
 			break;
 		if (text[0] != '\0')
-			fprintf(t->out, "%s%s", t->json && (*n)++ > 0 ? "," : "", text);
+			fprintf(t->out, "%s%s", t->json && *n > 0 ? "," : "", text);
 		else
 			next = 0;
+		*n += text[0] != '\0';
 	} while (next > before); /* never back: what the owner says is not believed */
 	rc = rc < 0 ? complain(t, index, b, rc, text) : -1;
 	shim_free(t->shim, text);
@@ -134,6 +135,8 @@ tools_list(struct tools *t, int proc, const char *key, enum ctl_op op, enum ctl_
 		rc = list_pages(t, index, b, op2, only, &n);
 	if (t->json)
 		fprintf(t->out, "]}\n");
+	if (rc < 0 && n == 0 && only != NULL)
+		return cli_fail(t->cmd, "worker %u: '%s' is not among its %s", index - 1, only, key);
 	return rc < 0 ? CLI_OK : rc;
 }
 

@@ -49,7 +49,7 @@ have_v4(const struct where *w)
 	for (i = 0; i < 4; i++)
 		if (!given(w, v4_keys[i]))
 			config_msg(w->c, true, config_section_line(w->c, w->s, w->index), section, v4_keys[i], NULL,
-				"missing; accepted: addr, netmask, broadcast and gateway together");
+				"missing; accepted: addr, netmask, broadcast and gateway together (gateway = 0.0.0.0: none)");
 	return false;
 }
 

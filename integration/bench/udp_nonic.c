@@ -74,7 +74,7 @@ static int
 nonic_open(void)
 {
 	static const char *const args[] = { "bench", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--log-level=4", "-l", "0",
-		"--file-prefix=nonic-bench", NULL };
+		"--no-shconf", NULL };
 	char *copy[16]; /* the EAL permutes it */
 
 	memcpy(copy, args, sizeof(args));

@@ -176,6 +176,43 @@ test_tap_and_root(void **state)
 
 /* TST-6 */
 static void
+test_tap_with_one_mac_at_both_ends(void **state)
+{
+	(void)state;
+	put("/sys/class/net/dtap0/address", "02:00:00:00:00:aa\n");
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=iface=dtap0,mac=02:00:00:00:00:AA\n" PORT);
+	expect("tap-mac", DOCTOR_WARN, "kernel's side of dtap0", "ip link set dtap0 down; ip link set dtap0 address");
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=mac=02:00:00:00:00:bb,iface=dtap0\n" PORT);
+	assert_null(find("tap-mac"));
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=iface=dtap0\n" PORT);
+	assert_null(find("tap-mac"));
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=iface=dtap1,mac=fixed\n" PORT);
+	assert_null(find("tap-mac"));
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=iface=../net/dtap0,mac=02:00:00:00:00:aa\n" PORT);
+	assert_null(find("tap-mac"));
+	look(DPDK "[vdev0]\ndriver=net_tap\n" PORT);
+	assert_null(find("tap-mac"));
+	put("/sys/class/net/dtap0/address", "00:64:74:61:70:31\n");
+	look(DPDK "[vdev0]\ndriver=net_tap\nargs=iface=dtap0,mac=fixed\n" PORT);
+	expect("tap-mac", DOCTOR_WARN, "own MAC 00:64:74:61:70:31", "start its workers again");
+	assert_false(doctor_failed(&d));
+}
+
+/* TST-6 */
+static void
+test_eal_arguments_that_keep_others_out(void **state)
+{
+	(void)state;
+	look(DPDK "extra_eal_args=--in-memory\n[vdev0]\ndriver=net_null\n" PORT);
+	expect("shared", DOCTOR_FAIL, "extra_eal_args has --in-memory: no second process", "--alone");
+	look(DPDK "extra_eal_args=-v --no-shconf\n[vdev0]\ndriver=net_null\n" PORT);
+	expect("shared", DOCTOR_FAIL, "has --no-shconf", "extra_eal_args");
+	look(DPDK "extra_eal_args=--legacy-mem\n[vdev0]\ndriver=net_null\n" PORT);
+	assert_null(find("shared"));
+}
+
+/* TST-6 */
+static void
 test_lcores_queues_rss_addresses(void **state)
 {
 	(void)state;
@@ -385,7 +422,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_machine_that_has_everything), T(test_hugepages_missing_used_or_too_few),
 		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
-		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale), T(test_suspended_processes),
+		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
+		T(test_suspended_processes), T(test_tap_with_one_mac_at_both_ends), T(test_eal_arguments_that_keep_others_out),
 		T(test_runtime_directory_of_an_ordinary_user), T(test_preflight_of_one_process_needs_no_hugepages),
 		T(test_more_findings_than_there_is_room), T(test_command),
 	};

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 static struct {
-	bool json;
+	bool json, is_f;
 	const char *conf, *pos[3];
 	unsigned int npos;
 } got;
@@ -19,6 +19,7 @@ cmd_try(int argc, char **argv)
 
 	memset(&got, 0, sizeof(got));
 	rc = cli_parse(&cmd, argc, argv, opts, 2, 2, &got.npos);
+	got.is_f = got.conf != NULL && strcmp(got.conf, "F") == 0;
 	for (unsigned int i = 0; i < got.npos; i++)
 		got.pos[i] = argv[1 + i];
 	return rc < 0 ? CLI_OK : rc;
@@ -29,11 +30,13 @@ static struct capture c;
 static void
 test_every_form_of_an_option(void **state)
 {
-	static const char *const same[] = { "try -c F a", "try -cF a", "try --conf F a", "try --conf=F a", "try a -c F" };
+	static const char *const same[] = { "try -c F a", "try -cF a", "try --conf F a", "try --conf=F a", "try a -c F",
+		"try -c=F a" };
 
 	(void)state;
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		assert_int_equal(capture_run(&c, cmd_try, same[i]), 0);
+		assert_true(got.is_f);
 		assert_int_equal(got.npos, 1);
 		assert_false(got.json);
 	}

@@ -123,6 +123,12 @@ test_lists_of_one_worker(void **state)
 	assert_int_equal(tools_list(&e->t, 2, "routes", CTL_ROUTE_LIST, CTL_NONE, NULL), CLI_USAGE);
 	assert_int_equal(tools_list(&e->t, 0, "interfaces", CTL_IFCONFIG, CTL_NONE, "f-stack-0"), CLI_OK);
 	says(e, "\"interfaces\":[{\"name\":\"f-stack-0\"");
+	assert_int_equal(tools_list(&e->t, 0, "interfaces", CTL_IFCONFIG, CTL_NONE, "eth7"), CLI_FAILED);
+	says(e, "\"interfaces\":[]}\n");
+	e->t.json = false;
+	assert_int_equal(tools_list(&e->t, 0, "interfaces", CTL_IFCONFIG, CTL_NONE, "eth7"), CLI_FAILED);
+	assert_int_equal(tools_list(&e->t, 0, "interfaces", CTL_IFCONFIG, CTL_NONE, "f-stack-0"), CLI_OK);
+	assert_int_equal(tools_list(&e->t, 0, "neighbours", CTL_ARP_LIST, CTL_NDP_LIST, NULL), CLI_OK);
 	env_free(e);
 }
 

@@ -161,7 +161,7 @@ all_errors_in_the_order_of_the_file(void **state)
 	assert_int_equal(load(f, &f->a, "[port0]\nmtu=9\naddr=x\n[dpdk]\nchannel=\x01\x7f\n[port0\n", 0), -EINVAL);
 	assert_int_equal(f->ms.errors, f->ms.n);
 	assert_string_equal(f->ms.m[0].text, "t.ini:1: [port0] netmask: missing; accepted: addr, netmask, broadcast and "
-		"gateway together");
+		"gateway together (gateway = 0.0.0.0: none)");
 	assert_string_equal(f->ms.m[3].text, "t.ini:2: [port0] mtu = 9: too small; accepted: a whole number 68..65535 bytes");
 	assert_string_equal(f->ms.m[4].text, "t.ini:3: [port0] addr = x: not an IPv4 address; accepted: an IPv4 address such "
 		"as 192.168.1.2");

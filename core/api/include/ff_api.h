@@ -104,7 +104,7 @@ int ff_gettimeofday(struct timeval *tv, void *tz); /* tz is ignored */
  * FreeBSD's sysctl by number, {0, 3} gives the numbers of a name. Known are net.inet.ip.portrange.first and .last,
  * net.inet.udp.recvspace, kern.ipc.maxsockbuf, kern.maxfiles. ENOENT for others; EPERM for setting the last two.
  */
-int ff_sysctl(const int *name, u_int namelen, void *oldp, size_t *oldlenp, const void *newp, size_t newlen);
+int ff_sysctl(const int *name, unsigned int namelen, void *oldp, size_t *oldlenp, const void *newp, size_t newlen);
 /* A thread that shares the caller's instance. The stack has no locks: one thread at a time may be inside. */
 int ff_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start_routine)(void *), void *arg);
 int ff_pthread_join(pthread_t thread, void **retval);
