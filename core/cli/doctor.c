@@ -124,6 +124,19 @@ check_tap_macs(struct doctor *d, const struct nonic_config *cfg)
 	}
 }
 
+/* The EAL makes /tmp/dpdk for its user alone: the second ordinary user of a machine needs another place. */
+static bool
+check_runtime_dir(struct doctor *d)
+{
+	char dir[256];
+
+	if (!machine_runtime_closed(d->m, dir, sizeof(dir)))
+		return true;
+	doctor_add(d, DOCTOR_FAIL, "runtime", "mkdir -p -m 700 ~/.nonic; export XDG_RUNTIME_DIR=~/.nonic", "DPDK's runtime "
+		"directory %s belongs to another user", dir);
+	return false;
+}
+
 static void
 check_runtime(struct doctor *d, const struct nonic_config *cfg)
 {
@@ -131,6 +144,8 @@ check_runtime(struct doctor *d, const struct nonic_config *cfg)
 	bool is_stale;
 	pid_t pid;
 
+	if (!check_runtime_dir(d))
+		return;
 	machine_stale(d->m, stale, sizeof(stale));
 	machine_runtime_dir(d->m, "PREFIX", dir, sizeof(dir));
 	snprintf(fix, sizeof(fix), "rm -r %.200s /dev/hugepages/PREFIXmap_* (for each prefix named)", dir);
@@ -275,6 +290,7 @@ doctor_preflight(struct doctor *d, const struct machine *m, const struct nonic_c
 {
 	d->m = m;
 	d->n = 0;
+	check_runtime_dir(d);
 	if (!alone)
 		check_shared(d, cfg);
 	check_config(d, cfg);

@@ -104,6 +104,17 @@ machine_runtime_dir(const struct machine *m, const char *prefix, char *path, siz
 		snprintf(path, n, "/dev/null/name-too-long"); /* a name that no directory can have */
 }
 
+bool
+machine_runtime_closed(const struct machine *m, char *path, size_t n)
+{
+	char full[PATH_MAX];
+	struct stat st;
+
+	runtime_base(m, path, n);
+	snprintf(full, sizeof(full), "%s%s", m->root, path);
+	return stat(full, &st) == 0 && (!S_ISDIR(st.st_mode) || access(full, W_OK | X_OK) != 0);
+}
+
 pid_t
 machine_primary(const struct machine *m, const char *prefix, bool *stale)
 {
@@ -112,6 +123,8 @@ machine_primary(const struct machine *m, const char *prefix, bool *stale)
 	int fd, rc;
 
 	*stale = false;
+	if (machine_runtime_closed(m, dir, sizeof(dir)))
+		return 0; /* nor can one of ours run then */
 	machine_runtime_dir(m, prefix, dir, sizeof(dir));
 	if (snprintf(path, sizeof(path), "%s%s/config", m->root, dir) >= (int)sizeof(path))
 		return 0;

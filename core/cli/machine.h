@@ -25,6 +25,8 @@ void machine_hugepages(const struct machine *m, struct machine_hugepages *h);
 
 /* "/var/run/dpdk/PREFIX" (root), or below XDG_RUNTIME_DIR or /tmp, as the EAL chooses it. */
 void machine_runtime_dir(const struct machine *m, const char *prefix, char *path, size_t n);
+/* Is the directory above these (*path) there, and no directory that this user may write to? Then no EAL of his starts. */
+bool machine_runtime_closed(const struct machine *m, char *path, size_t n);
 /* The pid of the live primary of prefix; 0: none runs; -1: one runs, but its pid can not be told. *stale: files of a dead one. */
 pid_t machine_primary(const struct machine *m, const char *prefix, bool *stale);
 /* Is the process suspended (SIGSTOP, a debugger)? It answers nothing then. */

@@ -362,6 +362,34 @@ test_runtime_directory_of_an_ordinary_user(void **state)
 	unsetenv("XDG_RUNTIME_DIR");
 	machine_runtime_dir(&m, "a", path, sizeof(path));
 	assert_string_equal(path, "/tmp/dpdk/a");
+	assert_false(machine_runtime_closed(&m, path, sizeof(path)));
+	put("/tmp/dpdk/a/config", "");
+	assert_false(machine_runtime_closed(&m, path, sizeof(path)));
+	assert_string_equal(path, "/tmp/dpdk");
+}
+
+/* TST-6: nobody is told of a primary that he can not see */
+static void
+test_runtime_directory_of_somebody_else(void **state)
+{
+	const char *text = DPDK "[vdev0]\ndriver=net_null\n" PORT;
+	struct config_messages msgs;
+	struct nonic_config cfg;
+	bool stale = true;
+
+	(void)state;
+	m.is_root = false;
+	unsetenv("XDG_RUNTIME_DIR");
+	put("/tmp/dpdk", ""); /* root may enter any directory, but not a file */
+	look(text);
+	expect("runtime", DOCTOR_FAIL, "runtime directory /tmp/dpdk belongs to another user", "export XDG_RUNTIME_DIR");
+	assert_int_equal(machine_primary(&m, "a", &stale), 0);
+	assert_false(stale);
+	assert_int_equal(config_load_mem("t.ini", text, strlen(text), 0, &cfg, &msgs), 0);
+	doctor_preflight(&d, &m, &cfg, true);
+	assert_string_equal(doctor_first_failure(&d)->id, "runtime");
+	config_messages_free(&msgs);
+	config_free(&cfg);
 }
 
 static void
@@ -424,7 +452,8 @@ main(void)
 		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
 		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
 		T(test_suspended_processes), T(test_tap_with_one_mac_at_both_ends), T(test_eal_arguments_that_keep_others_out),
-		T(test_runtime_directory_of_an_ordinary_user), T(test_preflight_of_one_process_needs_no_hugepages),
+		T(test_runtime_directory_of_an_ordinary_user), T(test_runtime_directory_of_somebody_else),
+		T(test_preflight_of_one_process_needs_no_hugepages),
 		T(test_more_findings_than_there_is_room), T(test_command),
 	};
 
