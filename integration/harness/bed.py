@@ -109,6 +109,8 @@ class Bed:
         self.want_huge = huge
         self.dir = tempfile.mkdtemp(prefix="nonic-test-")
         self.prefix = os.path.basename(self.dir)
+        if os.geteuid() != 0:
+            os.environ["XDG_RUNTIME_DIR"] = self.dir  # /tmp/dpdk belongs to the first user who ran a DPDK program
         self.conf = os.path.join(self.dir, "config.ini")
         self.huge = Hugepages()
         self.procs = []  # (name, Popen, log path)
