@@ -6,6 +6,7 @@ CFG-8, TST-1
 """
 import os
 import re
+import time
 
 from kernel import check, harness, main, run
 
@@ -29,6 +30,7 @@ def follow(bed, build, line):
     if line.endswith("&"):
         role = shell.split()[1]
         bed.start("worker" if role == "serve" else role, ["sh", "-c", "exec " + shell], READY[role])
+        time.sleep(1.5)  # somebody who reads; what the kernel says of itself meanwhile waits in the port
         return ""
     code, out, err = run(["sh", "-c", shell], ok=False, timeout=20)
     check(code == 0, "README.md: '%s' ended with %d: %s%s" % (line, code, out, err))
