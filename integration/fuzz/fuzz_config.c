@@ -46,7 +46,7 @@ check_eal(const struct nonic_config *cfg)
 	int n;
 
 	must(config_eal_args(cfg, "p", cfg->nb_lcores - 1, CONFIG_EAL_PRIMARY, &v, &n) == 0, "no EAL arguments");
-	must(n >= 4 && v[n] == NULL, "EAL arguments without an end");
+	must(n >= 3 && v[n] == NULL, "EAL arguments without an end");
 	config_eal_args_free(v);
 }
 
