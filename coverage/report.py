@@ -60,7 +60,7 @@ def main():
     out.mkdir(exist_ok=True)
     result(build, "FAIL", "the coverage report came to no end")
     base, run, total, info = (out / n for n in ("base.info", "run.info", "total.info", "nonic.info"))
-    where = ["--directory", build, "--base-directory", ROOT]
+    where = ["--directory", build, "--base-directory", build]  # where the compiler stood
     lcov("--capture", "--initial", *where, "-o", base)  # files that no test touched count too
     lcov("--capture", *where, "-o", run)
     lcov("-a", base, "-a", run, "-o", total)
