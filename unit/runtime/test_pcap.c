@@ -176,6 +176,7 @@ without_enable_nothing_is_written(void **state)
 {
 	struct rt *rt = rt_bed(RT_DPDK RT_PORT, 0);
 	struct capture *c = (struct capture *)rt;
+	char *savepath = rt->cfg.pcap.savepath;
 
 	(void)state;
 	rt->cfg.pcap.savepath = dir; /* and enable=0 */
@@ -186,7 +187,7 @@ without_enable_nothing_is_written(void **state)
 	assert_null(rt->w[0]->capture);
 	talk(rt);
 	assert_int_equal(access(path(0, 0), F_OK), -1);
-	rt->cfg.pcap.savepath = NULL;
+	rt->cfg.pcap.savepath = savepath;
 	drain(rt);
 	rt_free(rt);
 }

@@ -435,8 +435,11 @@ longest(struct fx *fx, int fd, struct fx_pkt *first)
 	memcpy(&a.sin6_addr, PEER6, 16);
 	assert_int_equal(sock_sendto(fx->s, fd, d, sizeof(d), 0, (void *)&a, sizeof(a)), sizeof(d));
 	while (fx_pop(fx, &p)) {
-		if (max == 0)
+		if (max == 0) {
 			*first = p;
+			first->l3 = first->b + (p.l3 - p.b); /* its own bytes, not p's */
+			first->l4 = first->b + (p.l4 - p.b);
+		}
 		if (p.l3_len > max)
 			max = p.l3_len;
 	}

@@ -150,6 +150,7 @@ what_is_not_plain_goes_out_by_the_layers(void **state)
 	static struct fx_pkt p;
 	uint8_t b[1473];
 	struct rte_mbuf *m;
+	void *room;
 
 	fx_know_peer(f);
 	expect_refused(f, fd, NULL, -EDESTADDRREQ);
@@ -168,7 +169,9 @@ what_is_not_plain_goes_out_by_the_layers(void **state)
 	fx_tx_clear(f);
 	/* no room in front */
 	m = fx_buf(f, b, 10, 0);
-	assert_non_null(shim_buf_prepend(m, 100));
+	room = shim_buf_prepend(m, 100);
+	assert_non_null(room);
+	memset(room, 7, 100);
 	assert_int_equal(sock_send_chain(f->s, fd, m, &to), 0);
 	fx_expect(f, ETHERTYPE_IP4, &p);
 	assert_int_equal(p.l4_len, 8 + 110);

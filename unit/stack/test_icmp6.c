@@ -533,7 +533,7 @@ random_errors_are_survived(void **state)
 {
 	struct fx *f = *state;
 	uint64_t x = 1234567;
-	uint8_t b[200];
+	uint8_t b[200] = { 0 };
 
 	for (unsigned int i = 0; i < 2000; i++) {
 		quote(b, 9, U6_US, U6_PEER);

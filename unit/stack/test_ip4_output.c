@@ -309,7 +309,8 @@ header_goes_into_a_buffer_of_its_own_before_shared_bytes(void **state)
 	uint8_t before[SHIM_HEADROOM];
 
 	(void)state;
-	memcpy(before, (uint8_t *)m->buf_addr, sizeof(before));
+	memset(m->buf_addr, 0x5a, sizeof(before));
+	memcpy(before, m->buf_addr, sizeof(before));
 	c = shim_buf_clone(W.shim, m, W.pool);
 	assert_int_equal(ip_output(W.s, &path, &UDP_TX, c), 0);
 	tx_packet(0, &P);
