@@ -64,4 +64,21 @@ shim_buf_reset(struct rte_mbuf *m)
 	rte_pktmbuf_reset(m);
 }
 
+/*
+ * Stamps every segment of the chain with the process whose hands it is in; 0: nobody's (REL-18). The word is the last of the dynamic
+ * fields; the dpdk binding has it reserved.
+ */
+static inline void
+shim_buf_mark_set(struct rte_mbuf *m, uint32_t mark)
+{
+	for (; m != NULL; m = m->next)
+		m->dynfield1[8] = mark;
+}
+
+static inline uint32_t
+shim_buf_mark(const struct rte_mbuf *m)
+{
+	return m->dynfield1[8];
+}
+
 #endif

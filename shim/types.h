@@ -55,6 +55,11 @@ enum shim_ring_flags {
 	SHIM_RING_MP_SC = 1,
 };
 
+enum shim_ring_side {
+	SHIM_RING_PRODUCER = 0,
+	SHIM_RING_CONSUMER = 1,
+};
+
 #define SHIM_NAME_MAX 26     /* zone, ring and pool names, with the zero: DPDK's limit for a pool */
 #define SHIM_MAX_PORTS 32
 #define SHIM_MAX_QUEUES 64

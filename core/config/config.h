@@ -107,6 +107,8 @@ struct nonic_config {
 	bool thread_mode, graceful_reload, primary_slim, mtu_enable;
 	uint32_t reload_udp_idle_ms, reload_heartbeat_timeout_ms, drain_ring_size, primary_slim_idle_sleep_us;
 	uint32_t mbuf_low_watermark;
+	uint32_t publish_entries;            /* slots of a worker's publish table (PUB-1) */
+	uint32_t worker_shutdown_timeout_ms; /* how long an old generation may drain (REL-8) */
 	uint16_t max_mtu;
 	enum config_mbuf_mode mbuf_mode;
 	enum config_port_mode reload_port_mode;

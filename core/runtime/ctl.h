@@ -18,6 +18,7 @@
 #define CTL_MAX_PROCS 64
 #define CTL_ARGS 1024
 #define CTL_TEXT 32768 /* holds the largest entry of any list: an interface with all its addresses */
+#define CTL_MASTER 63u             /* the master's (nonic serve) */
 #define CTL_PRIMARY 0u              /* index of the primary's block; a worker's is 1 + proc_id */
 
 enum ctl_state { CTL_FREE = 0, CTL_STARTING, CTL_RUNNING, CTL_STOPPING };
@@ -49,6 +50,9 @@ enum ctl_op {
 	CTL_ROUTE_DEL,  /* worker: destination/prefix */
 	CTL_IFCONFIG,   /* worker: format, first, the one interface (optional) */
 	CTL_IF_MTU,     /* worker: interface, mtu: the software view only (MTU-4) */
+	CTL_RELOAD,     /* master: begin a reload; the answer says that it began, or why not */
+	CTL_QUIT,       /* master: end all workers gracefully */
+	CTL_RELOAD_STATUS, /* master: format */
 	CTL_OP_COUNT,
 };
 

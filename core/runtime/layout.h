@@ -6,6 +6,8 @@
 #include "../config/config.h"
 #include "../mtu/mtu.h"
 
+#define LAYOUT_SIDE 31u /* control blocks of a side; CTL_MAX_PROCS is 64, the last one is the master's */
+
 /* proc_id of the first worker: with primary_slim=1 proc 0 is the primary and has an lcore of its own. */
 static inline unsigned int
 layout_first_proc(const struct nonic_config *cfg)
@@ -35,5 +37,20 @@ void layout_file_prefix(const struct nonic_config *cfg, char *buf, size_t n);
 
 /* The ring that carries frames to another worker's queue of a port (packet dispatcher, shared ARP and ND). */
 void layout_ring_name(uint16_t port, unsigned int queue, char name[SHIM_NAME_MAX]);
+
+/*
+ * Rings and tables of generations; lane: the queue's index, side: that of the consumer (drain: frames for its stack) or of the producer
+ * (relay: frames for the port). All rings are SP/SC: the other end is the worker of the same lane on the other side.
+ */
+void layout_drain_name(uint16_t port, unsigned int lane, unsigned int side, char name[SHIM_NAME_MAX]); /* nonic_dr_P_L_S */
+void layout_relay_name(uint16_t port, unsigned int lane, unsigned int side, char name[SHIM_NAME_MAX]); /* nonic_rl_P_L_S */
+void layout_pub_name(unsigned int lane, unsigned int side, char name[SHIM_NAME_MAX]);                  /* nonic_pub_L_S */
+/* Index of a worker's control block: side 1 (graceful_reload=1 only) has the upper ones. */
+static inline unsigned int
+layout_ctl_index(unsigned int proc_id, unsigned int side)
+{
+	return 1 + proc_id + side * LAYOUT_SIDE;
+}
+/* EAL lcore ids: primary 0, workers 1 .. 62 and 64 .. 125 by side, master and tools 127 (they touch no pool). */
 
 #endif

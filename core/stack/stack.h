@@ -26,6 +26,9 @@ struct stack_secrets {
 	uint64_t ip_id[2];   /* IPv4 and fragment identification */
 };
 
+typedef void stack_udp_flow_fn(void *ctx, int family, const union ip_addr *remote, uint16_t rport_be,
+	const union ip_addr *local, uint16_t lport_be);
+
 struct stack_config {
 	struct shim *shim;          /* outlives the stack */
 	struct shim_pool *pool;     /* buffers for what the stack itself sends; outlives the stack */
@@ -34,6 +37,12 @@ struct stack_config {
 	uint32_t max_neighbours;    /* of both families together; 0: NEIGH_MAX */
 	int fd_reserve;             /* first descriptor; F-Stack's [freebsd.boot] fd_reserve */
 	uint32_t buf_low_watermark; /* STK-9: shed new work below this many free buffers; 0: never */
+	/*
+	 * Every UDP datagram that a socket got (after all checks) or that was sent, unicast only: who talks to whom, ports in network order
+	 * (PUB-2). Must not call into the stack. NULL: nobody wants to know.
+	 */
+	stack_udp_flow_fn *udp_flow;
+	void *udp_flow_ctx;
 	bool forwarding_errors;     /* unused addresses answer nothing; false is a host (no forwarding) */
 };
 

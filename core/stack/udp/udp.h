@@ -93,6 +93,10 @@ int udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o
 /* The path MTU to the connected peer, or -ENOTCONN, -EHOSTUNREACH. */
 int udp_path_mtu(struct stack *s, struct udp_pcb *p);
 
+/* Would a datagram from remote to local find a socket? (DSP-8: else the frame that was forwarded here goes back.) */
+bool udp_has_receiver(struct stack *s, int family, const union ip_addr *local, uint16_t lport_be, const union ip_addr *remote,
+	uint16_t rport_be);
+
 /* Ephemeral ports, host order, in either order as on FreeBSD (set one by one, they may cross). -EINVAL: 0. */
 int udp_port_range_set(struct stack *s, uint16_t first, uint16_t last);
 void udp_port_range_get(const struct stack *s, uint16_t *first, uint16_t *last);

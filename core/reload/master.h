@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The master: starts workers, replaces the dead ones, and drives a reload through reload/fsm.h (REL-1, REL-3 .. REL-5, REL-8, REL-9, REL-12, REL-13).
+ * It runs no stack and touches no buffer. Nothing in it waits: reload_master_turn does what is due and says when to call again; the program
+ * (nonic serve) and the simulator call it in the same way.
+ */
+#ifndef NONIC_RELOAD_MASTER_H
+#define NONIC_RELOAD_MASTER_H
+
+#include "fsm.h"
+#include "gen_dir.h"
+
+#define MASTER_RESPAWN_MS 100u       /* a worker that dies at once again is not started faster than that; doubles up to 2 s */
+
+struct reload_master;
+
+struct reload_master_ops {
+	/* Starts the worker of lane for generation gen; its READY word comes later. 0 with *who, or -errno. */
+	int (*spawn)(void *ctx, unsigned int lane, uint32_t gen, struct shim_proc *who);
+	/*
+	 * Before anything is touched: may a reload begin? Reads the configuration again, compares the device digest (CFG-6), looks whether memory
+	 * for a second generation and the primary are there. 0, or -errno with a sentence in why.
+	 */
+	int (*check)(void *ctx, char *why, size_t n);
+	void *ctx;
+};
+
+struct reload_master_config {
+	struct shim *shim;
+	struct gen_dir *dir;
+	unsigned int nb_lanes;
+	struct reload_limits limits;
+	uint32_t heartbeat_timeout_ms;
+	const struct reload_master_ops *ops;
+};
+
+/* How a reload went; the numbers of its completion line. */
+struct reload_report {
+	uint32_t gen;                /* active after it */
+	bool complete, forced;
+	const char *reason;          /* of an abort */
+	uint64_t total_ms, handover_ms, drain_ms;
+	uint64_t gap_ns;             /* longest time that a lane was nobody's, from the workers' stamps */
+	uint64_t forwarded, relayed, dropped;
+	uint32_t drain_peak, relay_peak;
+};
+
+struct reload_status {
+	enum reload_state state;
+	uint32_t active, wid;        /* wid: the new generation in a window, 0 else */
+	unsigned int nb_lanes, live[GEN_SIDES];
+	uint64_t reloads, aborts, respawns;
+	bool stopping, stopped;
+	struct reload_report last;   /* gen 0: none yet */
+	struct drain_counts left;    /* sums of the old generation's reports in T3 */
+};
+
+/*
+ * Takes a master slot and starts the first generation, or, where workers of a dead master run, takes them over: the next generation replaces them
+ * by an ordinary reload. -EBUSY (a live master, named in the log), -ENOMEM, -EPROTO, -ENOSPC, -EINVAL.
+ */
+int reload_master_create(const struct reload_master_config *c, struct reload_master **out);
+/* Does not end workers. m may be NULL. */
+void reload_master_destroy(struct reload_master *m);
+/*
+ * HUP. 0: it has begun. -EBUSY: not now (a reload runs, an older generation is still there, no generation serves yet, a stop is under way), or what
+ * ops->check said; why has the reason, which is logged too ("graceful reload rejected: ...").
+ */
+int reload_master_hup(struct reload_master *m, char *why, size_t n);
+/* QUIT (graceful: workers hand over and leave) or TERM (at once). A reload under way is aborted first. */
+void reload_master_stop(struct reload_master *m, bool graceful);
+/* Does what is due. Returns ns until it wants to be called again (at most 100 ms; 0: at once). */
+uint64_t reload_master_turn(struct reload_master *m);
+bool reload_master_stopped(const struct reload_master *m); /* every worker has left after reload_master_stop */
+void reload_master_status(const struct reload_master *m, struct reload_status *out);
+/* The log line of REL-3 for r: "graceful reload complete: generation N now active (took ...)" or the abort's. */
+void reload_report_text(const struct reload_report *r, char *buf, size_t n);
+
+#endif
