@@ -10,6 +10,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import mutants  # noqa: E402
 import report  # noqa: E402
 import requirements  # noqa: E402
 import style  # noqa: E402
@@ -67,6 +68,72 @@ class Coverage(unittest.TestCase):
         floors = report.floors()
         self.assertGreaterEqual(floors["lines"], 90)
         self.assertGreaterEqual(floors["branches"], 80)
+
+
+class Mutants(unittest.TestCase):
+    """SIM-7: a mutant is a bug, the tests that may catch it, and a patch of the product."""
+
+    def mutant(self, text):
+        with tempfile.TemporaryDirectory() as d:
+            p = pathlib.Path(d, "m.patch")
+            p.write_text(text)
+            return mutants.Mutant(p)
+
+    def test_fields_and_files_are_read(self):
+        """SIM-7"""
+        m = self.mutant("Bug: ages\n  unsigned\nTests: a/b c\n--- a/core/x.c\n+++ b/core/x.c\n")
+        self.assertEqual((m.bug, m.tests, m.files), ("ages unsigned", ["a/b", "c"], ["core/x.c"]))
+
+    def test_a_patch_without_a_field_or_outside_the_product_is_refused(self):
+        """SIM-7"""
+        diff = "--- a/core/x.c\n+++ b/core/x.c\n"
+        for text, word in (("Tests: a\n" + diff, "Bug"), ("Bug: b\n" + diff, "Tests"), ("Bug: b\nTests: a\n", "diff"),
+                           ("Bug: b\nTests: a\n--- a/unit/x.c\n+++ b/unit/x.c\n", "unit/x.c")):
+            with self.assertRaisesRegex(mutants.Broken, word):
+                self.mutant(text)
+
+    def test_each_mutant_of_the_tree_applies(self):
+        """SIM-7: the product moves; a patch that no longer fits says so here."""
+        for p in sorted(mutants.MUTANTS.glob("*.patch")):
+            mutants.Mutant(p)
+            code, out = mutants.run(["patch", "-p1", "-s", "-f", "--dry-run", "-i", str(p)], mutants.ROOT)
+            self.assertEqual(code, 0, f"{p.name}: {out}")
+
+    def lab(self, verdict):
+        class Fake(mutants.Lab):
+            def __init__(self, copy):
+                self.copy, self.build, self.tests = copy, copy, {}
+
+            def compile(self, tests):
+                return True, ""
+
+            def verdict(self, test):
+                return verdict(self.copy)
+        return Fake
+
+    def test_a_caught_mutant_names_its_test_and_the_copy_is_whole_again(self):
+        """SIM-7"""
+        self.assertEqual(self.try_on(lambda c: "it fails" if "two" in (c / "core/x.c").read_text() else None), ("t", "it fails"))
+
+    def test_a_mutant_that_no_test_catches_survives(self):
+        """SIM-7"""
+        self.assertIsNone(self.try_on(lambda c: None))
+
+    def try_on(self, verdict):
+        with tempfile.TemporaryDirectory() as d:
+            root, copy = pathlib.Path(d, "root"), pathlib.Path(d, "copy")
+            for t in (root, copy):
+                (t / "core").mkdir(parents=True)
+                (t / "core" / "x.c").write_text("one\n")
+            p = pathlib.Path(d, "m.patch")
+            p.write_text("Bug: b\nTests: t\n--- a/core/x.c\n+++ b/core/x.c\n@@ -1 +1 @@\n-one\n+two\n")
+            before, mutants.ROOT = mutants.ROOT, root
+            try:
+                hit = mutants.try_one(self.lab(verdict)(copy), mutants.Mutant(p))
+            finally:
+                mutants.ROOT = before
+            self.assertEqual((copy / "core/x.c").read_text(), "one\n")
+            return hit
 
 
 class Rules(unittest.TestCase):
