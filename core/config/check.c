@@ -140,6 +140,14 @@ check_modes(struct config_ctx *c)
 	if (cfg->graceful_reload && !cfg->primary_slim)
 		config_msg_key(c, true, SECT_DPDK, 0, "graceful_reload",
 			"needs [dpdk] primary_slim = 1, which is 0; accepted: both 1, or graceful_reload=0");
+	if (cfg->graceful_reload && cfg->primary_slim && cfg->nb_lcores > CONFIG_MAX_LANES + 1)
+		config_msg_key(c, true, SECT_DPDK, 0, "lcore_mask",
+			"%u workers, while [dpdk] graceful_reload = 1 has places for %d in each generation; accepted: at most %d "
+			"lcores", cfg->nb_lcores - 1, CONFIG_MAX_LANES, CONFIG_MAX_LANES + 1);
+	if (cfg->graceful_reload && cfg->worker_shutdown_timeout_ms <= cfg->reload_udp_idle_ms)
+		config_msg_key(c, false, SECT_DPDK, 0, "worker_shutdown_timeout",
+			"no flow is idle for [dpdk] reload_udp_idle_ms = %u before it is over, so every reload ends by force; accepted: "
+			"better more than that", cfg->reload_udp_idle_ms);
 	if (cfg->thread_mode && cfg->primary_slim)
 		config_msg_key(c, true, SECT_DPDK, 0, "thread_mode",
 			"excludes [dpdk] primary_slim = 1: one process has no slim primary; accepted: one of the two");

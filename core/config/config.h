@@ -19,6 +19,7 @@
 #define CONFIG_MAX_BONDS 16
 #define CONFIG_MAX_VIPS 64
 #define CONFIG_MAX_QUEUES 64 /* lcores of one port */
+#define CONFIG_MAX_LANES 16 /* workers with graceful_reload=1 */
 
 struct config_lcores {
 	uint64_t bits[CONFIG_MAX_LCORES / 64];
@@ -205,14 +206,15 @@ int config_args_parse(int argc, char *const argv[], struct config_args *out, str
  */
 int config_apply_args(struct nonic_config *cfg, const struct config_args *args, struct config_messages *msgs);
 
-enum config_eal_role { CONFIG_EAL_WORKER, CONFIG_EAL_PRIMARY, CONFIG_EAL_OBSERVER };
+/* With graceful_reload=1 a worker's side is that of its generation (lowest bit); both sides run at once, so their lcore ids differ. */
+enum config_eal_role { CONFIG_EAL_WORKER, CONFIG_EAL_PRIMARY, CONFIG_EAL_OBSERVER, CONFIG_EAL_WORKER_SIDE1 };
 /*
  * The EAL's argument vector for one process of this configuration: program, lcore(s), channels, memory, process type,
  * --file-prefix, devices (allow list, vdevs and bonds: CFG-8; --no-pci where vdevs are the only ports), log level, and
  * extra_eal_args at the end (split at blanks; "..." and '...' keep blanks). The primary gets vdevs and bonds; a
  * secondary finds them. Pool caches are indexed by lcore id, so every process has an id of its own, whatever its CPU: 0 the
- * primary (0 and following with thread_mode), 1 + proc_id a worker, 127 an observer, which touches no pool. proc_id as in
- * proc_lcore. 0 with *argv (NULL-terminated; config_eal_args_free) and *argc; -EINVAL
+ * primary (0 and following with thread_mode), 1 + proc_id a worker, 64 + proc_id one of side 1, 127 an observer (the master is one),
+ * which touches no pool. proc_id as in proc_lcore. 0 with *argv (NULL-terminated; config_eal_args_free) and *argc; -EINVAL
  * (proc_id without a lcore), -ENOMEM.
  */
 int config_eal_args(const struct nonic_config *cfg, const char *program, unsigned int proc_id,

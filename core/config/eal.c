@@ -12,6 +12,7 @@ static const char *const driver_names[] = { "virtio_user", "net_tap", "net_ring"
 	"net_af_packet", "net_vhost" };
 
 #define LCORE_PRIMARY 0u
+#define LCORE_SIDE 63u
 #define LCORE_OBSERVER 127u
 
 /* Grows as it is filled; after a failed allocation adding does nothing. */
@@ -153,9 +154,13 @@ add_extra(struct argvec *a, const char *p)
 static void
 add_lcores(struct argvec *a, const struct nonic_config *cfg, unsigned int proc_id, enum config_eal_role role)
 {
-	unsigned int first = role == CONFIG_EAL_PRIMARY ? LCORE_PRIMARY : role == CONFIG_EAL_WORKER ? 1 + proc_id :
-		LCORE_OBSERVER;
+	unsigned int first = LCORE_PRIMARY;
 	char list[CONFIG_TEXT_MAX] = "";
+
+	if (role == CONFIG_EAL_OBSERVER)
+		first = LCORE_OBSERVER;
+	else if (role != CONFIG_EAL_PRIMARY)
+		first = 1 + proc_id + (role == CONFIG_EAL_WORKER_SIDE1 ? LCORE_SIDE : 0);
 
 	append(list, sizeof(list), "%u@%u", first, cfg->proc_lcore[cfg->thread_mode ? 0 : proc_id]);
 	for (unsigned int i = 1; cfg->thread_mode && role == CONFIG_EAL_PRIMARY && i < cfg->nb_lcores; i++)

@@ -57,8 +57,19 @@ stack_count(struct stack *s, enum stack_drop r)
 	s->drops[r]++;
 }
 
-/* An empty buffer from the stack's pool with `headroom` 128, or NULL (counted NO_BUFFER). */
+/* A unicast datagram between these two, for whoever keeps a list of flows (PUB-2). */
+static inline void
+stack_udp_flow(struct stack *s, int family, const union ip_addr *remote, uint16_t rport_be, const union ip_addr *local,
+	uint16_t lport_be)
+{
+	if (unlikely(s->cfg.udp_flow != NULL))
+		s->cfg.udp_flow(s->cfg.udp_flow_ctx, family, remote, rport_be, local, lport_be);
+}
+
+/* An empty buffer from the stack's pool with `headroom` 128, stamped (REL-18), or NULL (counted NO_BUFFER). */
 struct rte_mbuf *stack_buf(struct stack *s);
+/* A deep copy as shim_buf_copy makes it from the stack's pool, stamped, or NULL (not counted). */
+struct rte_mbuf *stack_copy(struct stack *s, const struct rte_mbuf *m, uint32_t off, uint32_t len);
 /*
  * Is new work to be shed (STK-9)? From below the low-water mark until a quarter more than it is free again.
  * Reads the pool at most once a poll.

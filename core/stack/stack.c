@@ -230,7 +230,18 @@ stack_buf(struct stack *s)
 
 	if (m == NULL)
 		stack_count(s, STACK_DROP_NO_BUFFER);
+	else
+		shim_buf_mark_set(m, s->cfg.buf_mark);
 	return m;
+}
+
+struct rte_mbuf *
+stack_copy(struct stack *s, const struct rte_mbuf *m, uint32_t off, uint32_t len)
+{
+	struct rte_mbuf *c = shim_buf_copy(s->shim, m, s->pool, off, len);
+
+	shim_buf_mark_set(c, s->cfg.buf_mark); /* NULL is fine */
+	return c;
 }
 
 bool

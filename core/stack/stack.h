@@ -38,11 +38,12 @@ struct stack_config {
 	int fd_reserve;             /* first descriptor; F-Stack's [freebsd.boot] fd_reserve */
 	uint32_t buf_low_watermark; /* STK-9: shed new work below this many free buffers; 0: never */
 	/*
-	 * Every UDP datagram that a socket got (after all checks) or that was sent, unicast only: who talks to whom, ports in network order
-	 * (PUB-2). Must not call into the stack. NULL: nobody wants to know.
+	 * Every UDP datagram that came for a socket (after all checks, whether the socket had room or not) or that was sent, unicast only: who
+	 * talks to whom, ports in network order (PUB-2). Must not call into the stack. NULL: nobody wants to know.
 	 */
 	stack_udp_flow_fn *udp_flow;
 	void *udp_flow_ctx;
+	uint32_t buf_mark;          /* what buffers that the stack takes from the pool are stamped with (REL-18); 0: nothing */
 	bool forwarding_errors;     /* unused addresses answer nothing; false is a host (no forwarding) */
 };
 

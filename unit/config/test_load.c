@@ -481,6 +481,9 @@ eal_arguments(void **state)
 		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
 	assert_eal(&f->a, 1, CONFIG_EAL_OBSERVER, "<nonic> <--lcores=127@1> <-n> <4> <--proc-type=secondary> "
 		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
+	/* both generations' workers of one lcore stand on one CPU under ids of their own */
+	assert_eal(&f->a, 2, CONFIG_EAL_WORKER_SIDE1, "<nonic> <--lcores=66@2> <-n> <4> <--proc-type=secondary> "
+		"<--file-prefix=container-bed1> <--log-level=8> <--no-pci> <--in-memory> <a bc> <d\"e> <>");
 	assert_int_equal(config_eal_args(&f->a, "nonic", 4, CONFIG_EAL_WORKER, &v, &n), -EINVAL);
 	assert_null(v);
 	assert_int_equal(load(f, &f->a, DPDK "thread_mode=1\nno_huge=1\nallow=02:00.0, 0000:03:00.1\n"

@@ -28,6 +28,45 @@ __wrap_socket_output_any(struct stack *s, struct socket *so, const struct sock_a
 	return __real_socket_output_any(s, so, dst, tos, m);
 }
 
+/* What the hook of flows was told last, and how often. */
+struct flow_said {
+	int family;
+	union ip_addr remote, local;
+	uint16_t rport_be, lport_be;
+	unsigned int calls;
+};
+
+static void
+flow(void *ctx, int family, const union ip_addr *remote, uint16_t rport_be, const union ip_addr *local, uint16_t lport_be)
+{
+	struct flow_said *said = ctx;
+
+	said->family = family;
+	said->remote = *remote;
+	said->local = *local;
+	said->rport_be = rport_be;
+	said->lport_be = lport_be;
+	said->calls++;
+}
+
+static void
+listen_to_flows(struct fx *f, struct flow_said *said)
+{
+	f->s->cfg.udp_flow = flow;
+	f->s->cfg.udp_flow_ctx = said;
+}
+
+static void
+same_flow(const struct flow_said *a, const struct flow_said *b)
+{
+	assert_int_equal(a->calls, 1);
+	assert_int_equal(b->calls, 1);
+	assert_int_equal(a->family, b->family);
+	assert_true(ip_addr_eq(&a->remote, &b->remote) && ip_addr_eq(&a->local, &b->local));
+	assert_int_equal(a->rport_be, b->rport_be);
+	assert_int_equal(a->lport_be, b->lport_be);
+}
+
 static const unsigned int sizes[] = { 0, 1, 2, 7, 8, 18, 64, 247, 248, 249, 300, 1452 };
 #define NB_SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
@@ -69,15 +108,23 @@ compare_sent(struct fx *f, int fd, const struct sock_addr *dst)
 	static struct fx_pkt flat, layers;
 
 	for (unsigned int i = 0; i < NB_SIZES; i++) {
+		struct flow_said one = { 0 }, two = { 0 };
+
+		listen_to_flows(f, &one);
 		send_one(f, fd, dst, sizes[i], true, &layers); /* first: it fills the cache of paths */
+		listen_to_flows(f, &two);
 		send_one(f, fd, dst, sizes[i], false, &flat);
+		same_flow(&one, &two);
+		assert_true(ip_addr_eq(&two.remote, &flat.dst) && ip_addr_eq(&two.local, &flat.src));
+		assert_memory_equal(flat.l4, &two.lport_be, 2);
+		assert_memory_equal(flat.l4 + 2, &two.rport_be, 2);
 		assert_int_equal(flat.n, layers.n);
 		assert_memory_equal(flat.b, layers.b, flat.n);
 		assert_int_equal(flat.ol_flags, layers.ol_flags);
 	}
 }
 
-/* STK-2, STK-4 */
+/* STK-2, STK-4, PUB-2 */
 static void
 sent_frames_are_the_layers_own(void **state)
 {
@@ -259,18 +306,26 @@ static void
 compare_received(struct fx *f, int fd, int family, unsigned int n, unsigned int pad)
 {
 	struct netif_stats *st = &f->nif->stats, was = *st;
+	struct flow_said one = { 0 }, two = { 0 };
 	struct dgram flat, layers;
 	uint8_t b[2048];
 	uint32_t len = put_frame(b, family, n, pad);
 	unsigned int before = to_layers_in;
 
+	listen_to_flows(f, &one);
 	fx_inject(f, b, len);
 	assert_int_equal(to_layers_in, before);
 	take(f, fd, n, &flat);
+	listen_to_flows(f, &two);
 	fx_inject_segs(f, b, len, 30);
 	assert_int_equal(to_layers_in, before + 1);
 	take(f, fd, n, &layers);
 	assert_true(ip_addr_eq(&flat.src, &layers.src) && ip_addr_eq(&flat.dst, &layers.dst));
+	same_flow(&one, &two);
+	assert_int_equal(one.family, family);
+	assert_true(ip_addr_eq(&one.remote, &flat.src) && ip_addr_eq(&one.local, &flat.dst));
+	assert_int_equal(one.rport_be, htons(1234));
+	assert_int_equal(one.lport_be, htons(77));
 	assert_int_equal(flat.sport_be, layers.sport_be);
 	assert_int_equal(flat.ifindex, layers.ifindex);
 	assert_int_equal(flat.family, layers.family);
@@ -282,7 +337,7 @@ compare_received(struct fx *f, int fd, int family, unsigned int n, unsigned int 
 	assert_int_equal(st->rx_dropped, was.rx_dropped);
 }
 
-/* STK-2 */
+/* STK-2, PUB-2 */
 static void
 received_facts_are_the_layers_own(void **state)
 {

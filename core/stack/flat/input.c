@@ -51,6 +51,7 @@ to_socket(struct stack *s, const struct facts *f, const uint8_t *u, uint16_t ule
 		p = ask_tables(s, f, sport, dport);
 	if (unlikely(p == NULL || off < DGRAM_OFF + sizeof(struct dgram)))
 		return false;
+	stack_udp_flow(s, f->family, &f->src, sport, &f->dst, dport);
 	so = p->so;
 	if (unlikely(so->rx_mem > so->rcvbuf)) {
 		stack_drop(s, f->nif, STACK_DROP_UDP_RCVBUF, m);

@@ -85,7 +85,7 @@ put_ip6(uint8_t *p, const struct fields *f)
 
 /* Headers in front of m's payload, and out. */
 static __rte_always_inline void
-send_plain(const struct fields *f, bool v4, struct rte_mbuf *m)
+send_plain(struct stack *s, const struct fields *f, bool v4, struct rte_mbuf *m)
 {
 	const uint16_t ip = v4 ? IP4_HLEN : IP6_HLEN, hlen = ETH_HLEN + ip + UDP_HLEN;
 	uint8_t *b = (uint8_t *)m->buf_addr + m->data_off - hlen, *u = b + ETH_HLEN + ip;
@@ -106,6 +106,7 @@ send_plain(const struct fields *f, bool v4, struct rte_mbuf *m)
 	m->packet_type = 0;
 	m->tx_offload = 0;
 	m->l2_len = ETH_HLEN;
+	stack_udp_flow(s, v4 ? ADDR_INET : ADDR_INET6, &f->path->dst, f->dport_be, &f->path->src, f->sport_be);
 	netif_enqueue(f->path->nif, m);
 }
 
@@ -144,7 +145,7 @@ output(struct stack *s, struct socket *so, const struct sock_addr *dst, uint8_t 
 	f.ulen = m->data_len + UDP_HLEN;
 	f.tos = tos;
 	f.ttl = v4 ? so->ttl : so->hops;
-	send_plain(&f, v4, m);
+	send_plain(s, &f, v4, m);
 	return 0;
 }
 

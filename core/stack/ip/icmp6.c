@@ -96,7 +96,7 @@ icmp6_error(struct stack *s, const struct ip_rx *rx, uint8_t type, uint8_t code,
 	if (ip6_path(s, &rx->src, group ? NULL : &rx->dst,
 			    ip6_link_local(&rx->src) ? rx->nif : NULL, &path) != 0)
 		return false;
-	e = shim_buf_copy(s->shim, m, s->pool, 0,
+	e = stack_copy(s, m, 0,
 			shim_buf_len(m) < QUOTE_MAX ? shim_buf_len(m) : QUOTE_MAX);
 	if (e == NULL) {
 		stack_count(s, STACK_DROP_NO_BUFFER);

@@ -133,7 +133,7 @@ ip_loop_put(struct stack *s, struct netif *nif, uint8_t family, uint16_t l4_off,
 	}
 	ip_l4_csum_finish(m, l4_off);
 	if (is_shared(m)) {
-		own = shim_buf_copy(s->shim, m, s->pool, 0, UINT32_MAX);
+		own = stack_copy(s, m, 0, UINT32_MAX);
 		if (own == NULL) {
 			stack_drop(s, nif, STACK_DROP_NO_BUFFER, m);
 			return -ENOBUFS;

@@ -92,7 +92,7 @@ fragment(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, st
 	ip_l4_csum_finish(m, 0);
 	for (off = 0; off < len && rc == 0; off += n) {
 		n = len - off < max ? len - off : max;
-		f = shim_buf_copy(s->shim, m, s->pool, off, n);
+		f = stack_copy(s, m, off, n);
 		if (f == NULL) {
 			stack_count(s, STACK_DROP_NO_BUFFER);
 			rc = -ENOBUFS;

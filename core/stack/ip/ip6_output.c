@@ -197,7 +197,7 @@ fragments(struct stack *s, const struct ip_path *path, const struct ip_tx *tx, s
 	ip_l4_csum_finish(m, 0);
 	for (uint32_t off = 0; off < len && rc == 0; off += room) {
 		uint32_t n = len - off < room ? len - off : room;
-		struct rte_mbuf *f = shim_buf_copy(s->shim, m, s->pool, off, n);
+		struct rte_mbuf *f = stack_copy(s, m, off, n);
 		uint8_t *b;
 
 		if (f == NULL) {

@@ -79,7 +79,7 @@ deliver_group(struct stack *s, const struct ip_rx *rx, uint16_t sport_be, uint16
 			if (!wants_group(p, rx, sport_be))
 				continue;
 			if (last != NULL) {
-				c = shim_buf_copy(s->shim, m, s->pool, 0, UINT32_MAX);
+				c = stack_copy(s, m, 0, UINT32_MAX);
 				if (c != NULL)
 					socket_udp_deliver(s, last->so, rx, sport_be, c);
 				else
@@ -150,10 +150,12 @@ udp_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 		ip_trim(s, m, (uint32_t)rx->l4_off + ulen);
 	if (shim_buf_adj(m, (uint16_t)(rx->l4_off + UDP_HLEN)) == NULL)
 		ip_cut_head(m, (uint32_t)rx->l4_off + UDP_HLEN);
-	if (p == NULL)
+	if (p == NULL) {
 		deliver_group(s, rx, sport, dport, m);
-	else
-		socket_udp_deliver(s, p->so, rx, sport, m);
+		return;
+	}
+	stack_udp_flow(s, rx->family, &rx->src, sport, &rx->dst, dport);
+	socket_udp_deliver(s, p->so, rx, sport, m);
 }
 
 void

@@ -160,6 +160,8 @@ udp_output(struct stack *s, struct udp_pcb *p, const struct udp_send_opts *o, st
 	ip_clear_offloads(m); /* a datagram that is forwarded or echoed still has what its port said */
 	fill_tx(&tx, path, &r, len + UDP_HLEN);
 	fill_header(s, path, p->lport_be, r.port_be, m);
+	if ((path->flags & (IP_PATH_MULTICAST | IP_PATH_BROADCAST)) == 0)
+		stack_udp_flow(s, path->family, &dst, r.port_be, &path->src, p->lport_be);
 	return ip_output(s, path, &tx, m);
 }
 

@@ -334,3 +334,20 @@ udp_lookup(struct stack *s, const struct ip_rx *rx, uint16_t sport_be, uint16_t 
 	}
 	return NULL;
 }
+
+bool
+udp_has_receiver(struct stack *s, int family, const union ip_addr *local, uint16_t lport_be, const union ip_addr *remote,
+	uint16_t rport_be)
+{
+	struct ip_rx rx = { .family = family, .src = *remote, .dst = *local };
+
+	if (udp_lookup(s, &rx, rport_be, lport_be) != NULL)
+		return true;
+	/* an endpoint with a scope is found through its interface only */
+	for (unsigned int i = 0; family == ADDR_INET6 && ip6_link_local(local) && i < s->nb_ifs; i++) {
+		rx.nif = s->ifs[i];
+		if (udp_lookup(s, &rx, rport_be, lport_be) != NULL)
+			return true;
+	}
+	return false;
+}
