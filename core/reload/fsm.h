@@ -46,8 +46,8 @@ enum reload_event {
 #define RELOAD_DO_SPAWN (1u << 1)      /* start its workers */
 #define RELOAD_DO_PARK (1u << 2)       /* window PARKING */
 #define RELOAD_DO_COMMIT (1u << 3)     /* window COMMITTED: the one swap; lanes of dead holders are given by the master */
-#define RELOAD_DO_QUIT_OLD (1u << 4)   /* quit order to the old workers */
-#define RELOAD_DO_CLOSE (1u << 5)      /* active = new generation, window CLOSED; report */
+#define RELOAD_DO_QUIT_OLD (1u << 4)   /* window RETIRING: no way back any more, and the quit order to all old workers */
+#define RELOAD_DO_CLOSE (1u << 5)      /* window CLOSED, active the new generation; report */
 #define RELOAD_DO_ABORT (1u << 6)      /* window ABORTED (or ROLLBACK), the new workers are ended */
 #define RELOAD_DO_CLOSE_ABORTED (1u << 7) /* window CLOSED, active stays */
 
