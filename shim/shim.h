@@ -63,6 +63,11 @@ static inline struct shim_proc shim_self(const struct shim *s);
 static inline int shim_proc_alive(struct shim *s, const struct shim_proc *p);
 /* Starts argv[0] (NULL-terminated argv); *out names it. -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
 static inline int shim_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out);
+/*
+ * Ends exactly this process at once (SIGKILL; never another one that has its pid now). 0: it was there and will be dead soon,
+ * which shim_proc_alive says; -ESRCH: it is gone; -EPERM; -EINVAL: the caller itself.
+ */
+static inline int shim_proc_kill(struct shim *s, const struct shim_proc *p);
 
 /* ---- named shared zones ---------------------------------------------------------------------- */
 
@@ -93,6 +98,11 @@ static inline unsigned int shim_ring_dequeue_burst(struct shim *s, struct rte_ri
 	unsigned int n);
 static inline unsigned int shim_ring_count(struct shim *s, const struct rte_ring *r);
 static inline unsigned int shim_ring_capacity(struct shim *s, const struct rte_ring *r); /* count - 1 */
+/*
+ * The caller takes the place of a dead producer or consumer of an SP/SC ring (of an MP/SC one: the consumer). An operation
+ * that it died in is undone, as if it had never begun. Nobody else uses that side meanwhile. -EINVAL: that side is shared.
+ */
+static inline int shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
 
 /* ---- packet buffers -------------------------------------------------------------------------- */
 
@@ -107,6 +117,20 @@ static inline void shim_pool_free(struct shim *s, struct shim_pool *p);
 static inline unsigned int shim_pool_size(struct shim *s, const struct shim_pool *p);
 static inline unsigned int shim_pool_avail(struct shim *s, const struct shim_pool *p); /* free ones */
 static inline uint16_t shim_pool_data_room(struct shim *s, const struct shim_pool *p);
+/*
+ * Buffers of dead processes (REL-18). A process may die at any instruction, inside the pool's own code too: no pool
+ * operation ever waits for another process, and a half-done one harms nobody. What it held is found by owner marks:
+ * shim_buf_mark_set(m, mark) stamps every segment with the process whose hands it is in (0: nobody's, as in a port, a ring
+ * or the pool). Alloc leaves 0, free needs no stamp. What the process's cache of the pool held is found by its cache id.
+ */
+/* Names this door's cache in every pool; published by its owner for a sweep after its death. */
+static inline uint32_t shim_cache_id(const struct shim *s);
+/*
+ * Gives back what a dead process left: buffers with its mark (not 0), each once and whole, and those in its cache. A buffer
+ * that a port still sends from (a clone of it is in flight) goes home with that clone. The process is dead, and nobody has
+ * its cache id now. Returns how many came home. Slow (walks the pool); for the primary.
+ */
+static inline unsigned int shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 
 /* One empty buffer (reference count 1, headroom 128), or NULL when the pool is empty. */
 static inline struct rte_mbuf *shim_buf_alloc(struct shim *s, struct shim_pool *p);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,24 @@ sys_proc_alive(const struct shim_proc *p)
 	if (f.state == 'Z' && f.ppid == (unsigned int)getpid())
 		waitpid((pid_t)p->pid, NULL, WNOHANG);
 	return f.state != 'Z' && f.state != 'X';
+}
+
+/* Through a descriptor that names the process itself: its start time is looked at while the pid can not be reused unseen. */
+int
+sys_proc_kill(const struct shim_proc *p)
+{
+	int fd, rc;
+
+	if (p->pid == 0 || p->pid == (uint32_t)getpid())
+		return -EINVAL;
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0u);
+	if (fd < 0)
+		return errno == EINVAL ? -ESRCH : -errno; /* EINVAL: a thread's number, not a process's */
+	rc = sys_proc_alive(p) == 1 ? 0 : -ESRCH;
+	if (rc == 0 && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0u) != 0)
+		rc = -errno;
+	close(fd);
+	return rc;
 }
 
 int

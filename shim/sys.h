@@ -54,6 +54,11 @@ struct shim_proc sys_self(uint32_t proc_id);
  */
 int sys_proc_alive(const struct shim_proc *p);
 
+/*
+ * SIGKILL for exactly this process. 0: it was there; -ESRCH: it is gone (a zombie too); -EPERM; -EINVAL: pid 0, or the caller.
+ */
+int sys_proc_kill(const struct shim_proc *p);
+
 /* posix_spawn of argv[0], signals unblocked. 0, or -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
 int sys_proc_spawn(const char *const argv[], struct shim_proc *out);
 

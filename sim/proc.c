@@ -390,6 +390,21 @@ env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_p
 	return -ENOENT;
 }
 
+static int
+env_kill(void *ctx, struct sim_door *d, const struct shim_proc *who)
+{
+	struct sim_proc *p;
+
+	(void)d;
+	TAILQ_FOREACH(p, &world_of(ctx)->procs, link)
+		if (p->door != NULL && p->door->shim.self.pid == who->pid &&
+			p->door->shim.self.start_time == who->start_time) {
+			sim_proc_kill(p);
+			return 0;
+		}
+	return -ESRCH;
+}
+
 void
 sim_env_init(struct sim_host *h)
 {
@@ -404,5 +419,6 @@ sim_env_init(struct sim_host *h)
 		.fail = env_fail,
 		.alive = env_alive,
 		.spawn = env_spawn,
+		.kill = env_kill,
 	};
 }

@@ -26,6 +26,7 @@ int dpdk_zone_free(const char *name);
 int dpdk_ring_create(const char *name, unsigned int count, unsigned int flags,
 	struct rte_ring **out);
 int dpdk_pool_create(const char *name, unsigned int n, uint16_t data_room, struct shim_pool **out);
+unsigned int dpdk_pool_sweep(struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 
 int dpdk_port_info(struct shim *s, uint16_t port, struct shim_port_info *info);
 int dpdk_port_configure(struct shim *s, uint16_t port, const struct shim_port_conf *c);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
+#include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_random.h>
@@ -17,6 +18,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "../ring.h"
 #include "../sys.h"
 #include "dpdk.h"
 
@@ -163,6 +165,13 @@ shim_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out)
 	return sys_proc_spawn(argv, out);
 }
 
+static inline int
+shim_proc_kill(struct shim *s, const struct shim_proc *p)
+{
+	(void)s;
+	return sys_proc_kill(p);
+}
+
 /* ---- zones ---- */
 
 static inline int
@@ -239,6 +248,13 @@ shim_ring_capacity(struct shim *s, const struct rte_ring *r)
 	return rte_ring_get_capacity(r);
 }
 
+static inline int
+shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
+{
+	(void)s;
+	return ring_recover(r, side);
+}
+
 /* ---- pools and buffers ---- */
 
 static inline int
@@ -283,6 +299,20 @@ shim_pool_data_room(struct shim *s, const struct shim_pool *p)
 {
 	(void)s;
 	return rte_pktmbuf_data_room_size(shim_dpdk_mempool(p));
+}
+
+static inline uint32_t
+shim_cache_id(const struct shim *s)
+{
+	(void)s;
+	return rte_lcore_id();
+}
+
+static inline unsigned int
+shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
+{
+	(void)s;
+	return dpdk_pool_sweep(p, mark, cache_id);
 }
 
 static __rte_always_inline struct rte_mbuf *

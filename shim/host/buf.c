@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sweep.h"
 #include "ops.h"
 
 void
@@ -216,4 +217,47 @@ host_buf_attach_ext(struct rte_mbuf *m, void *addr, uint16_t len,
 		return -EINVAL;
 	rte_pktmbuf_attach_extbuf(m, addr, (rte_iova_t)(uintptr_t)addr, len, info);
 	return 0;
+}
+
+/* ---- what a dead process held ---- */
+
+struct sweep_list {
+	struct shim_pool *pool;
+	uint16_t data_room;
+	struct rte_mbuf **m;
+	bool *home;
+};
+
+static int
+by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)*(struct rte_mbuf *const *)a, y = (uintptr_t)*(struct rte_mbuf *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+list_home(void *ctx, unsigned int i)
+{
+	struct sweep_list *l = ctx;
+
+	host_buf_init(l->m[i], l->pool, l->data_room);
+	l->home[i] = true;
+}
+
+unsigned int
+host_buf_sweep(struct shim_pool *p, uint16_t data_room, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	struct sweep_list l = { .pool = p, .data_room = data_room, .m = m, .home = calloc(n + 1, sizeof(bool)) };
+	unsigned int i, done = 0;
+
+	if (l.home == NULL)
+		return 0;
+	qsort(m, n, sizeof(*m), by_address);
+	sweep_marked(m, n, mark, list_home, &l);
+	for (i = 0; i < n; i++)
+		if (l.home[i])
+			m[done++] = m[i];
+	free(l.home);
+	return done;
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <rte_ring.h>
 
+#include "../ring.h"
+
 int
 host_ring_check(unsigned int count, unsigned int flags)
 {
@@ -55,6 +57,13 @@ host_ring_capacity(struct shim *s, const struct rte_ring *r)
 {
 	(void)s;
 	return rte_ring_get_capacity(r);
+}
+
+int
+host_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
+{
+	(void)s;
+	return ring_recover(r, side);
 }
 
 uint64_t
@@ -123,6 +132,13 @@ host_random_next(uint64_t *state)
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
 	return z ^ (z >> 31);
+}
+
+int
+host_proc_kill(struct shim *s, const struct shim_proc *p)
+{
+	(void)s;
+	return sys_proc_kill(p);
 }
 
 uint64_t

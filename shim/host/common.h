@@ -23,6 +23,7 @@ unsigned int host_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **
 	unsigned int n);
 unsigned int host_ring_count(struct shim *s, const struct rte_ring *r);
 unsigned int host_ring_capacity(struct shim *s, const struct rte_ring *r);
+int host_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
 
 /* Entries for a struct shim_ops: the compiler's atomics, always sequentially consistent. */
 uint64_t host_load(struct shim *s, const void *w, int size, enum shim_order o);
@@ -34,7 +35,8 @@ void host_fence(struct shim *s, enum shim_order o);
 /* The next number of the sequence whose state is *state (splitmix64). */
 uint64_t host_random_next(uint64_t *state);
 
-/* Entries for a struct shim_ops that ask the machine: POSIX clocks in ns. */
+/* Entries for a struct shim_ops that ask the machine: processes, POSIX clocks in ns. */
+int host_proc_kill(struct shim *s, const struct shim_proc *p);
 uint64_t host_clock_ns(struct shim *s);
 uint64_t host_wall_ns(struct shim *s);
 void host_sleep_ns(struct shim *s, uint64_t ns);

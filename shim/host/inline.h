@@ -146,6 +146,12 @@ shim_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out)
 	return SHIM_OP(s, proc_spawn)(s, argv, out);
 }
 
+static inline int
+shim_proc_kill(struct shim *s, const struct shim_proc *p)
+{
+	return SHIM_OP(s, proc_kill)(s, p);
+}
+
 /* ---- zones ---- */
 
 static inline int
@@ -212,6 +218,12 @@ shim_ring_capacity(struct shim *s, const struct rte_ring *r)
 	return SHIM_OP(s, ring_capacity)(s, r);
 }
 
+static inline int
+shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
+{
+	return SHIM_OP(s, ring_recover)(s, r, side);
+}
+
 /* ---- pools and buffers ---- */
 
 static inline int
@@ -250,6 +262,18 @@ static inline uint16_t
 shim_pool_data_room(struct shim *s, const struct shim_pool *p)
 {
 	return SHIM_OP(s, pool_data_room)(s, p);
+}
+
+static inline uint32_t
+shim_cache_id(const struct shim *s)
+{
+	return SHIM_OP(s, cache_id)(s);
+}
+
+static inline unsigned int
+shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
+{
+	return SHIM_OP(s, pool_sweep)(s, p, mark, cache_id);
 }
 
 static inline struct rte_mbuf *

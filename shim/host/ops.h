@@ -29,6 +29,7 @@ struct shim_ops {
 
 	int (*proc_alive)(struct shim *s, const struct shim_proc *p);
 	int (*proc_spawn)(struct shim *s, const char *const argv[], struct shim_proc *out);
+	int (*proc_kill)(struct shim *s, const struct shim_proc *p);
 
 	int (*zone_reserve)(struct shim *s, const char *name, size_t size, void **addr);
 	int (*zone_lookup)(struct shim *s, const char *name, void **addr, size_t *size);
@@ -44,6 +45,7 @@ struct shim_ops {
 		unsigned int n);
 	unsigned int (*ring_count)(struct shim *s, const struct rte_ring *r);
 	unsigned int (*ring_capacity)(struct shim *s, const struct rte_ring *r);
+	int (*ring_recover)(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
 
 	int (*pool_create)(struct shim *s, const char *name, unsigned int n, uint16_t data_room,
 		struct shim_pool **out);
@@ -52,6 +54,8 @@ struct shim_ops {
 	unsigned int (*pool_size)(struct shim *s, const struct shim_pool *p);
 	unsigned int (*pool_avail)(struct shim *s, const struct shim_pool *p);
 	uint16_t (*pool_data_room)(struct shim *s, const struct shim_pool *p);
+	uint32_t (*cache_id)(const struct shim *s);
+	unsigned int (*pool_sweep)(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 	struct rte_mbuf *(*buf_alloc)(struct shim *s, struct shim_pool *p);
 	/* One segment whose reference count reached zero, detached from what it pointed at. */
 	void (*buf_release)(struct shim *s, struct rte_mbuf *m);

@@ -147,6 +147,17 @@ mock_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out)
 	return 0;
 }
 
+static int
+mock_proc_kill(struct shim *s, const struct shim_proc *p)
+{
+	if (p->pid == s->self.pid)
+		return -EINVAL;
+	if (mock_proc_alive(s, p) == 0)
+		return -ESRCH;
+	mock_proc_set(s, *p, false);
+	return 0;
+}
+
 /* ---- names ---- */
 
 static struct mock_named **
@@ -357,14 +368,17 @@ mock_pool_data_room(struct shim *s, const struct shim_pool *p)
 static struct rte_mbuf *
 mock_buf_alloc(struct shim *s, struct shim_pool *p)
 {
+	struct mock_buf *b;
 	struct rte_mbuf *m;
 	void *mem;
 
 	(void)s;
-	if (p->out == p->size || posix_memalign(&mem, 64, host_buf_size(p->data_room)) != 0)
+	if (p->out == p->size || posix_memalign(&mem, 64, sizeof(*b) + host_buf_size(p->data_room)) != 0)
 		return NULL;
-	m = mem;
+	b = mem;
+	m = (struct rte_mbuf *)(b + 1);
 	host_buf_init(m, p, p->data_room);
+	LIST_INSERT_HEAD(&p->bufs, b, link);
 	p->out++;
 	return m;
 }
@@ -373,6 +387,7 @@ static void
 mock_buf_release(struct shim *s, struct rte_mbuf *m)
 {
 	struct shim_pool *p = host_buf_pool(m);
+	struct mock_buf *b = (struct mock_buf *)m - 1;
 
 	if (p->owner != mock_of(s) || p->out == 0) {
 		fprintf(stderr, "mock: a buffer released that no pool misses\n");
@@ -380,7 +395,32 @@ mock_buf_release(struct shim *s, struct rte_mbuf *m)
 	}
 	p->out--;
 	rte_mbuf_refcnt_set(m, 0);
+	LIST_REMOVE(b, link);
+	free(b);
+}
+
+/* The door's process names its cache, of which the mock has none. */
+static uint32_t
+mock_cache_id(const struct shim *s)
+{
+	return s->self.pid;
+}
+
+static unsigned int
+mock_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
+{
+	struct rte_mbuf **m = mock_xcalloc(p->out + 1, sizeof(*m));
+	unsigned int n = 0, done, i;
+	struct mock_buf *b;
+
+	(void)cache_id;
+	LIST_FOREACH(b, &p->bufs, link)
+		m[n++] = (struct rte_mbuf *)(b + 1);
+	done = host_buf_sweep(p, p->data_room, m, n, mark);
+	for (i = 0; i < done; i++)
+		mock_buf_release(s, m[i]);
 	free(m);
+	return done;
 }
 
 const struct shim_ops mock_behaviour = {
@@ -397,6 +437,7 @@ const struct shim_ops mock_behaviour = {
 	.entropy = mock_entropy,
 	.proc_alive = mock_proc_alive,
 	.proc_spawn = mock_proc_spawn,
+	.proc_kill = mock_proc_kill,
 	.zone_reserve = mock_zone_reserve,
 	.zone_lookup = mock_zone_lookup,
 	.zone_free = mock_zone_free,
@@ -407,12 +448,15 @@ const struct shim_ops mock_behaviour = {
 	.ring_dequeue_burst = host_ring_dequeue_burst,
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
+	.ring_recover = host_ring_recover,
 	.pool_create = mock_pool_create,
 	.pool_lookup = mock_pool_lookup,
 	.pool_free = mock_pool_free,
 	.pool_size = mock_pool_size,
 	.pool_avail = mock_pool_avail,
 	.pool_data_room = mock_pool_data_room,
+	.cache_id = mock_cache_id,
+	.pool_sweep = mock_pool_sweep,
 	.buf_alloc = mock_buf_alloc,
 	.buf_release = mock_buf_release,
 	.port_count = mock_port_count,

@@ -58,6 +58,7 @@ RECORD(int, entropy, (struct shim *s, void *p, size_t n), (s, p, n), num(buf, n)
 RECORD(int, proc_alive, (struct shim *s, const struct shim_proc *p), (s, p), num(buf, p->pid))
 RECORD(int, proc_spawn, (struct shim *s, const char *const argv[], struct shim_proc *out),
 	(s, argv, out), argv[0])
+RECORD(int, proc_kill, (struct shim *s, const struct shim_proc *p), (s, p), num(buf, p->pid))
 RECORD(int, zone_reserve, (struct shim *s, const char *name, size_t size, void **addr),
 	(s, name, size, addr), name)
 RECORD(int, zone_lookup, (struct shim *s, const char *name, void **addr, size_t *size),
@@ -74,6 +75,8 @@ RECORD(unsigned int, ring_dequeue_burst, (struct shim *s, struct rte_ring *r, vo
 	unsigned int n), (s, r, objs, n), num(buf, n))
 RECORD(unsigned int, ring_count, (struct shim *s, const struct rte_ring *r), (s, r), NULL)
 RECORD(unsigned int, ring_capacity, (struct shim *s, const struct rte_ring *r), (s, r), NULL)
+RECORD(int, ring_recover, (struct shim *s, struct rte_ring *r, enum shim_ring_side side), (s, r, side),
+	num(buf, side))
 RECORD(int, pool_create, (struct shim *s, const char *name, unsigned int n, uint16_t data_room,
 	struct shim_pool **out), (s, name, n, data_room, out), name)
 RECORD(int, pool_lookup, (struct shim *s, const char *name, struct shim_pool **out),
@@ -82,6 +85,20 @@ RECORD_VOID(pool_free, (struct shim *s, struct shim_pool *p), (s, p), NULL)
 RECORD(unsigned int, pool_size, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
 RECORD(unsigned int, pool_avail, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
 RECORD(uint16_t, pool_data_room, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
+
+static uint32_t
+record_cache_id(const struct shim *s)
+{
+	int64_t v;
+
+	/* The door itself is not changed, its record of calls is. */
+	if (mock_enter((struct shim *)(uintptr_t)s, MOCK_OP_cache_id, NULL, &v))
+		return (uint32_t)v;
+	return mock_behaviour.cache_id(s);
+}
+
+RECORD(unsigned int, pool_sweep, (struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id),
+	(s, p, mark, cache_id), num2(buf, mark, cache_id))
 RECORD(struct rte_mbuf *, buf_alloc, (struct shim *s, struct shim_pool *p), (s, p), NULL)
 RECORD_VOID(buf_release, (struct shim *s, struct rte_mbuf *m), (s, m), NULL)
 RECORD(unsigned int, port_count, (struct shim *s), (s), NULL)

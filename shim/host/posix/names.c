@@ -328,6 +328,23 @@ posix_pool_data_room(struct shim *s, const struct shim_pool *p)
 	return p->data_room;
 }
 
+uint32_t
+posix_cache_id(const struct shim *s)
+{
+	return s->self.pid;
+}
+
+/* The pool's ring does not tell a free buffer from another: none is taken from a dead process. */
+unsigned int
+posix_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
+{
+	(void)s;
+	(void)p;
+	(void)mark;
+	(void)cache_id;
+	return 0;
+}
+
 struct rte_mbuf *
 posix_buf_alloc(struct shim *s, struct shim_pool *p)
 {

@@ -97,6 +97,8 @@ void posix_pool_free(struct shim *s, struct shim_pool *p);
 unsigned int posix_pool_size(struct shim *s, const struct shim_pool *p);
 unsigned int posix_pool_avail(struct shim *s, const struct shim_pool *p);
 uint16_t posix_pool_data_room(struct shim *s, const struct shim_pool *p);
+uint32_t posix_cache_id(const struct shim *s);
+unsigned int posix_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 struct rte_mbuf *posix_buf_alloc(struct shim *s, struct shim_pool *p);
 void posix_buf_release(struct shim *s, struct rte_mbuf *m);
 

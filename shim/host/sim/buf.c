@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../buf.h"
+#include "../../buf.h"
 #include "../../sys.h"
 #include "../common.h"
 #include "machine.h"
@@ -368,6 +369,42 @@ sim_pool_data_room(struct shim *s, const struct shim_pool *p)
 {
 	(void)s;
 	return p->data_room;
+}
+
+/* The machine has no caches: the door's own number. */
+uint32_t
+sim_cache_id(const struct shim *s)
+{
+	return ((const struct sim_door *)s)->id;
+}
+
+/*
+ * Only what the machine itself saw a killed process hold may be taken: a buffer with the process's mark that is elsewhere was
+ * handed over with it, which is a mistake of the program's.
+ */
+unsigned int
+sim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
+{
+	struct sim_machine *m = sim_door(s)->machine;
+	struct rte_mbuf **list = calloc(p->used + 1u, sizeof(*list));
+	unsigned int n = 0, done, i;
+	struct sim_buf *b;
+
+	(void)cache_id;
+	if (list == NULL)
+		return 0;
+	TAILQ_FOREACH(b, &m->live, link) {
+		if (b->pool != p)
+			continue;
+		list[n++] = mbuf_of(b);
+		if (mark != 0 && shim_buf_mark(mbuf_of(b)) == mark && b->where != SIM_AT_LOST)
+			fail(m, sim_door(s), "a buffer bears the mark of a dead process that did not hold it");
+	}
+	done = host_buf_sweep(p, p->data_room, list, n, mark);
+	for (i = 0; i < done; i++)
+		come_home(m, list[i]);
+	free(list);
+	return done;
 }
 
 struct rte_mbuf *

@@ -264,6 +264,24 @@ proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out)
 	return e->spawn != NULL ? e->spawn(e->ctx, d, argv, out) : -ENOENT;
 }
 
+static int
+proc_kill(struct shim *s, const struct shim_proc *p)
+{
+	struct sim_machine *m = sim_door(s)->machine;
+	struct sim_door *d;
+
+	if (p->pid == s->self.pid)
+		return -EINVAL;
+	if (m->env->kill != NULL)
+		return m->env->kill(m->env->ctx, sim_door(s), p);
+	LIST_FOREACH(d, &m->doors, link)
+		if (d->shim.self.pid == p->pid && d->shim.self.start_time == p->start_time) {
+			sim_door_close(d, true);
+			return 0;
+		}
+	return -ESRCH;
+}
+
 /* ---- shared words: each one asks the scheduler first ---- */
 
 static void
@@ -326,6 +344,7 @@ const struct shim_ops sim_ops = {
 	.entropy = entropy,
 	.proc_alive = proc_alive,
 	.proc_spawn = proc_spawn,
+	.proc_kill = proc_kill,
 	.zone_reserve = sim_zone_reserve,
 	.zone_lookup = sim_zone_lookup,
 	.zone_free = sim_zone_free,
@@ -336,12 +355,15 @@ const struct shim_ops sim_ops = {
 	.ring_dequeue_burst = sim_ring_dequeue_burst,
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
+	.ring_recover = host_ring_recover,
 	.pool_create = sim_pool_create,
 	.pool_lookup = sim_pool_lookup,
 	.pool_free = sim_pool_free,
 	.pool_size = sim_pool_size,
 	.pool_avail = sim_pool_avail,
 	.pool_data_room = sim_pool_data_room,
+	.cache_id = sim_cache_id,
+	.pool_sweep = sim_pool_sweep,
 	.buf_alloc = sim_buf_alloc,
 	.buf_release = sim_buf_release,
 	.port_count = sim_port_op_count,

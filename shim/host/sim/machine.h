@@ -59,6 +59,8 @@ struct sim_env {
 	/* NULL: the machine's own doors are looked through. */
 	int (*alive)(void *ctx, const struct shim_proc *p);
 	int (*spawn)(void *ctx, struct sim_door *d, const char *const argv[], struct shim_proc *out);
+	/* Ends a process at once; d is not its door. 0 or -ESRCH. NULL: the machine closes the process's door as killed. */
+	int (*kill)(void *ctx, struct sim_door *d, const struct shim_proc *p);
 };
 
 /* Device calls that can be made to fail. */
@@ -276,6 +278,8 @@ void sim_pool_free(struct shim *s, struct shim_pool *p);
 unsigned int sim_pool_size(struct shim *s, const struct shim_pool *p);
 unsigned int sim_pool_avail(struct shim *s, const struct shim_pool *p);
 uint16_t sim_pool_data_room(struct shim *s, const struct shim_pool *p);
+uint32_t sim_cache_id(const struct shim *s);
+unsigned int sim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 struct rte_mbuf *sim_buf_alloc(struct shim *s, struct shim_pool *p);
 void sim_buf_release(struct shim *s, struct rte_mbuf *m);
 
