@@ -75,10 +75,14 @@ shim_buf_mark_set(struct rte_mbuf *m, uint32_t mark)
 		m->dynfield1[8] = mark;
 }
 
+/* In the word of the mark: the pool's note of a buffer that its taker has not stamped yet, with the taker's cache id. */
+#define SHIM_BUF_UNSTAMPED 0x80000000u
+
+/* A mark is under SHIM_BUF_UNSTAMPED. */
 static inline uint32_t
 shim_buf_mark(const struct rte_mbuf *m)
 {
-	return m->dynfield1[8];
+	return (m->dynfield1[8] & SHIM_BUF_UNSTAMPED) != 0 ? 0 : m->dynfield1[8];
 }
 
 #endif

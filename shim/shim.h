@@ -96,6 +96,13 @@ static inline unsigned int shim_ring_enqueue_burst(struct shim *s, struct rte_ri
 	void *const *objs, unsigned int n);
 static inline unsigned int shim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs,
 	unsigned int n);
+/*
+ * Takes up to n chains of buffers out of a single-consumer ring, each segment stamped with the mark before it has left the ring.
+ * With it a buffer is never nobody's on its way from process to process, whenever one dies: the giver enqueues it as it is,
+ * with its own mark, and does not look at it again; a buffer in a ring is the ring's, whatever its mark (shim_pool_sweep).
+ */
+static inline unsigned int shim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n,
+	uint32_t mark);
 static inline unsigned int shim_ring_count(struct shim *s, const struct rte_ring *r);
 static inline unsigned int shim_ring_capacity(struct shim *s, const struct rte_ring *r); /* count - 1 */
 /*
@@ -120,15 +127,17 @@ static inline uint16_t shim_pool_data_room(struct shim *s, const struct shim_poo
 /*
  * Buffers of dead processes (REL-18). A process may die at any instruction, inside the pool's own code too: no pool
  * operation ever waits for another process, and a half-done one harms nobody. What it held is found by owner marks:
- * shim_buf_mark_set(m, mark) stamps every segment with the process whose hands it is in (0: nobody's, as in a port, a ring
- * or the pool). Alloc leaves 0, free needs no stamp. What the process's cache of the pool held is found by its cache id.
+ * shim_buf_mark_set(m, mark) stamps every segment with the process whose hands it is in (0: nobody's, as in a port or the
+ * pool; in a ring any). Before tx: 0. Alloc, clone and copy leave 0 (the pool notes who has it until it is stamped), free needs
+ * no stamp. What the process's cache of the pool held is found by its cache id.
  */
 /* Names this door's cache in every pool; published by its owner for a sweep after its death. */
 static inline uint32_t shim_cache_id(const struct shim *s);
 /*
- * Gives back what a dead process left: buffers with its mark (not 0), each once and whole, and those in its cache. A buffer
- * that a port still sends from (a clone of it is in flight) goes home with that clone. The process is dead, and nobody has
- * its cache id now. Returns how many came home. Slow (walks the pool); for the primary.
+ * Gives back what a dead process left: buffers with its mark (not 0) that are in no ring, those it had allocated and not yet
+ * stamped, and those in its cache, each once and whole. A buffer that a port still sends from (a clone of it is in flight) goes
+ * home with that clone. The process is dead, and nobody has its cache id now. Returns how many came home. Slow (walks the
+ * pool and every ring); for the primary. May be called again.
  */
 static inline unsigned int shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 

@@ -4,20 +4,34 @@
 #define NONIC_SHIM_SWEEP_H
 
 #include <rte_mbuf.h>
+#include <rte_ring.h>
+
+struct sweep {
+	/* The pool's buffers, at least all that are out, in order of address. The word of one that is in the pool is 0. */
+	struct rte_mbuf *const *m;
+	unsigned int n;
+	/* Words of buffers that the dead process held: its mark, and the pool's note (SHIM_BUF_UNSTAMPED); 0: none. */
+	uint32_t mark, note;
+	/* Makes m[i] what it was when the pool was made, whatever is in it, and gives it to the pool. The memory stays. */
+	void (*home)(void *ctx, unsigned int i);
+	/* Calls sweep_ring for every ring that may hold such buffers; NULL: none does. */
+	void (*rings)(void *ctx, const struct sweep *w, bool *in_ring);
+	void *ctx;
+};
 
 /*
- * Takes home every buffer of m[0 .. n) (in order of address) that bears the mark, which is not 0, of a process that is dead:
- * the pool's buffers, at least all that are out. A buffer in the pool has mark 0. home(ctx, i) makes m[i] what it was when the
- * pool was made, whatever is in it, and gives it to the pool; the memory stays until the end. Returns how many went home.
+ * Takes home every buffer with one of the two words that is in no ring. Returns how many, or 0 without memory.
  *
  * References: a clone counts one in its original, and other processes may drop clones meanwhile. An original goes home when no
  * clone refers to it; else it gives up the dead process's own references and goes home with the last clone. What is in motion
  * is left alone, and found by the next call.
  */
-unsigned int sweep_marked(struct rte_mbuf *const *m, unsigned int n, uint32_t mark,
-	void (*home)(void *ctx, unsigned int i), void *ctx);
+unsigned int sweep_run(const struct sweep *w);
 
-/* The place of p in m[0 .. n), which is in order of address and has no NULL; n: it is not there. p is not looked into. */
+/* Sets in_ring[] of the buffers, chains whole, that are in the ring now; it may be in use, and hold anything. */
+void sweep_ring(const struct sweep *w, const struct rte_ring *r, bool *in_ring);
+
+/* The place of p in m[0 .. n), which is in order of address; n: it is not there. p is not looked into. */
 unsigned int sweep_find(struct rte_mbuf *const *m, unsigned int n, const void *p);
 
 #endif

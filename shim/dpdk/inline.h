@@ -235,6 +235,13 @@ shim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigne
 }
 
 static __rte_always_inline unsigned int
+shim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	(void)s;
+	return ring_take(r, m, n, mark);
+}
+
+static __rte_always_inline unsigned int
 shim_ring_count(struct shim *s, const struct rte_ring *r)
 {
 	(void)s;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sweep.h"
 #include "ops.h"
 
 void
@@ -113,7 +112,7 @@ struct rte_mbuf *
 host_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p)
 {
 	struct rte_mbuf *head = NULL, **link = &head, *c;
-	uint32_t pkt_len = m->pkt_len;
+	uint32_t pkt_len = m->pkt_len, note;
 	uint16_t nb_segs = 0;
 
 	for (; m != NULL; m = m->next) {
@@ -122,7 +121,9 @@ host_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p)
 			host_buf_free(s, head);
 			return NULL;
 		}
+		note = c->dynfield1[8];
 		rte_pktmbuf_attach(c, m);
+		c->dynfield1[8] = note;
 		*link = c;
 		link = &c->next;
 		nb_segs++;
@@ -137,10 +138,13 @@ static struct rte_mbuf *
 copy_head(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p)
 {
 	struct rte_mbuf *c = host_buf_alloc(s, p);
+	uint32_t note;
 
 	if (c == NULL)
 		return NULL;
+	note = c->dynfield1[8];
 	__rte_pktmbuf_copy_hdr(c, m);
+	c->dynfield1[8] = note; /* who has the copy, not who has the original */
 	c->ol_flags = m->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
 	return c;
 }
@@ -226,6 +230,8 @@ struct sweep_list {
 	uint16_t data_room;
 	struct rte_mbuf **m;
 	bool *home;
+	void (*rings)(void *ctx, const struct sweep *w, bool *in_ring);
+	void *ctx;
 };
 
 static int
@@ -245,16 +251,31 @@ list_home(void *ctx, unsigned int i)
 	l->home[i] = true;
 }
 
-unsigned int
-host_buf_sweep(struct shim_pool *p, uint16_t data_room, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+static void
+list_rings(void *ctx, const struct sweep *w, bool *in_ring)
 {
-	struct sweep_list l = { .pool = p, .data_room = data_room, .m = m, .home = calloc(n + 1, sizeof(bool)) };
+	struct sweep_list *l = ctx;
+
+	if (l->rings != NULL)
+		l->rings(l->ctx, w, in_ring);
+}
+
+unsigned int
+host_buf_sweep(struct shim_pool *p, uint16_t data_room, struct rte_mbuf **m, unsigned int n, struct sweep *w)
+{
+	struct sweep_list l = { .pool = p, .data_room = data_room, .m = m, .home = calloc(n + 1, sizeof(bool)),
+		.rings = w->rings, .ctx = w->ctx };
 	unsigned int i, done = 0;
 
 	if (l.home == NULL)
 		return 0;
 	qsort(m, n, sizeof(*m), by_address);
-	sweep_marked(m, n, mark, list_home, &l);
+	w->m = m;
+	w->n = n;
+	w->home = list_home;
+	w->rings = list_rings;
+	w->ctx = &l;
+	sweep_run(w);
 	for (i = 0; i < n; i++)
 		if (l.home[i])
 			m[done++] = m[i];

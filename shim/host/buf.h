@@ -5,6 +5,7 @@
 
 #include <rte_mbuf.h>
 
+#include "../sweep.h"
 #include "../types.h"
 
 /*
@@ -42,9 +43,10 @@ int host_buf_attach_ext(struct rte_mbuf *m, void *addr, uint16_t len,
 	void (*free_cb)(void *addr, void *opaque), void *opaque);
 
 /*
- * For backends whose pool is a list of buffers that are out: sorts m[0 .. n), sweeps it and says which ones are to be released
- * (each is as host_buf_init made it): they are in m[0 .. result) then.
+ * For backends whose pool is a list of buffers that are out: sorts m[0 .. n) and takes those home that the dead process held
+ * (shim/sweep.h): they are in m[0 .. result) then, as host_buf_init makes them, to be released. rings may be NULL.
  */
-unsigned int host_buf_sweep(struct shim_pool *p, uint16_t data_room, struct rte_mbuf **m, unsigned int n, uint32_t mark);
+unsigned int host_buf_sweep(struct shim_pool *p, uint16_t data_room, struct rte_mbuf **m, unsigned int n,
+	struct sweep *w);
 
 #endif

@@ -46,6 +46,13 @@ host_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigne
 }
 
 unsigned int
+host_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	(void)s;
+	return ring_take(r, m, n, mark);
+}
+
+unsigned int
 host_ring_count(struct shim *s, const struct rte_ring *r)
 {
 	(void)s;

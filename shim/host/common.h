@@ -21,6 +21,7 @@ unsigned int host_ring_enqueue_burst(struct shim *s, struct rte_ring *r, void *c
 	unsigned int n);
 unsigned int host_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs,
 	unsigned int n);
+unsigned int host_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark);
 unsigned int host_ring_count(struct shim *s, const struct rte_ring *r);
 unsigned int host_ring_capacity(struct shim *s, const struct rte_ring *r);
 int host_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side);

@@ -207,6 +207,12 @@ shim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigne
 }
 
 static inline unsigned int
+shim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	return SHIM_OP(s, ring_take)(s, r, m, n, mark);
+}
+
+static inline unsigned int
 shim_ring_count(struct shim *s, const struct rte_ring *r)
 {
 	return SHIM_OP(s, ring_count)(s, r);

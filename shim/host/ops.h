@@ -43,6 +43,8 @@ struct shim_ops {
 		unsigned int n);
 	unsigned int (*ring_dequeue_burst)(struct shim *s, struct rte_ring *r, void **objs,
 		unsigned int n);
+	unsigned int (*ring_take)(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n,
+		uint32_t mark);
 	unsigned int (*ring_count)(struct shim *s, const struct rte_ring *r);
 	unsigned int (*ring_capacity)(struct shim *s, const struct rte_ring *r);
 	int (*ring_recover)(struct shim *s, struct rte_ring *r, enum shim_ring_side side);

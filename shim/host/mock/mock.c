@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../buf.h"
 #include "priv.h"
 
 void *
@@ -372,12 +373,12 @@ mock_buf_alloc(struct shim *s, struct shim_pool *p)
 	struct rte_mbuf *m;
 	void *mem;
 
-	(void)s;
 	if (p->out == p->size || posix_memalign(&mem, 64, sizeof(*b) + host_buf_size(p->data_room)) != 0)
 		return NULL;
 	b = mem;
 	m = (struct rte_mbuf *)(b + 1);
 	host_buf_init(m, p, p->data_room);
+	m->dynfield1[8] = SHIM_BUF_UNSTAMPED | s->self.pid;
 	LIST_INSERT_HEAD(&p->bufs, b, link);
 	p->out++;
 	return m;
@@ -406,17 +407,26 @@ mock_cache_id(const struct shim *s)
 	return s->self.pid;
 }
 
+static void
+mock_rings(void *ctx, const struct sweep *w, bool *in_ring)
+{
+	const struct mock_named *n;
+
+	for (n = ((struct mock_state *)ctx)->rings; n != NULL; n = n->next)
+		sweep_ring(w, n->addr, in_ring);
+}
+
 static unsigned int
 mock_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
 {
+	struct sweep w = { .mark = mark, .note = SHIM_BUF_UNSTAMPED | cache_id, .rings = mock_rings, .ctx = s->ctx };
 	struct rte_mbuf **m = mock_xcalloc(p->out + 1, sizeof(*m));
 	unsigned int n = 0, done, i;
 	struct mock_buf *b;
 
-	(void)cache_id;
 	LIST_FOREACH(b, &p->bufs, link)
 		m[n++] = (struct rte_mbuf *)(b + 1);
-	done = host_buf_sweep(p, p->data_room, m, n, mark);
+	done = host_buf_sweep(p, p->data_room, m, n, &w);
 	for (i = 0; i < done; i++)
 		mock_buf_release(s, m[i]);
 	free(m);
@@ -446,6 +456,7 @@ const struct shim_ops mock_behaviour = {
 	.ring_free = mock_ring_free,
 	.ring_enqueue_burst = host_ring_enqueue_burst,
 	.ring_dequeue_burst = host_ring_dequeue_burst,
+	.ring_take = host_ring_take,
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
 	.ring_recover = host_ring_recover,

@@ -21,8 +21,8 @@ struct rte_mbuf;
 	X(proc_alive, INT, 1) X(proc_spawn, INT, 1) X(proc_kill, INT, 1) \
 	X(zone_reserve, INT, 1) X(zone_lookup, INT, 1) X(zone_free, INT, 1) \
 	X(ring_create, INT, 1) X(ring_lookup, INT, 1) X(ring_free, VOID, 1) \
-	X(ring_enqueue_burst, UINT, 0) X(ring_dequeue_burst, UINT, 0) X(ring_count, UINT, 0) \
-	X(ring_capacity, UINT, 0) X(ring_recover, INT, 1) \
+	X(ring_enqueue_burst, UINT, 0) X(ring_dequeue_burst, UINT, 0) X(ring_take, UINT, 0) \
+	X(ring_count, UINT, 0) X(ring_capacity, UINT, 0) X(ring_recover, INT, 1) \
 	X(pool_create, INT, 1) X(pool_lookup, INT, 1) X(pool_free, VOID, 1) X(pool_size, UINT, 0) \
 	X(pool_avail, UINT, 0) X(pool_data_room, UINT, 0) X(cache_id, UINT, 0) \
 	X(pool_sweep, UINT, 1) X(buf_alloc, PTR, 0) X(buf_release, VOID, 0) \

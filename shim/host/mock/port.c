@@ -424,6 +424,7 @@ buf_of_bytes(struct shim *s, struct shim_pool *pool, const uint8_t *frame, size_
 			host_buf_free(s, head);
 			return NULL;
 		}
+		m->dynfield1[8] = 0; /* the port's, not the door's that injects */
 		n = (uint16_t)RTE_MIN(len, (size_t)rte_pktmbuf_tailroom(m));
 		memcpy(rte_pktmbuf_mtod(m, void *), frame, n);
 		m->data_len = n;

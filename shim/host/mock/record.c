@@ -73,6 +73,8 @@ RECORD(unsigned int, ring_enqueue_burst, (struct shim *s, struct rte_ring *r, vo
 	unsigned int n), (s, r, objs, n), num(buf, n))
 RECORD(unsigned int, ring_dequeue_burst, (struct shim *s, struct rte_ring *r, void **objs,
 	unsigned int n), (s, r, objs, n), num(buf, n))
+RECORD(unsigned int, ring_take, (struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n,
+	uint32_t mark), (s, r, m, n, mark), num(buf, n))
 RECORD(unsigned int, ring_count, (struct shim *s, const struct rte_ring *r), (s, r), NULL)
 RECORD(unsigned int, ring_capacity, (struct shim *s, const struct rte_ring *r), (s, r), NULL)
 RECORD(int, ring_recover, (struct shim *s, struct rte_ring *r, enum shim_ring_side side), (s, r, side),

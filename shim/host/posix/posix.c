@@ -102,6 +102,7 @@ static const struct shim_ops posix_ops = {
 	.ring_free = posix_ring_free,
 	.ring_enqueue_burst = host_ring_enqueue_burst,
 	.ring_dequeue_burst = host_ring_dequeue_burst,
+	.ring_take = host_ring_take,
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
 	.ring_recover = host_ring_recover,

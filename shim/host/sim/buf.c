@@ -378,29 +378,36 @@ sim_cache_id(const struct shim *s)
 	return ((const struct sim_door *)s)->id;
 }
 
+/* Did the dead process hold it, as far as marks tell? */
+static bool
+marked(const struct rte_mbuf *b, uint32_t mark, uint32_t cache_id)
+{
+	return (mark != 0 && shim_buf_mark(b) == mark) || b->dynfield1[8] == (SHIM_BUF_UNSTAMPED | cache_id);
+}
+
 /*
- * Only what the machine itself saw a killed process hold may be taken: a buffer with the process's mark that is elsewhere was
- * handed over with it, which is a mistake of the program's.
+ * Only what the machine itself saw a killed process hold may be taken: a buffer with the process's mark that is in other hands,
+ * or in a port, was given away without a stamp, which is a mistake of the program's. In a ring it is no mistake.
  */
 unsigned int
 sim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
 {
 	struct sim_machine *m = sim_door(s)->machine;
+	struct sweep w = { .mark = mark, .note = SHIM_BUF_UNSTAMPED | cache_id };
 	struct rte_mbuf **list = calloc(p->used + 1u, sizeof(*list));
 	unsigned int n = 0, done, i;
 	struct sim_buf *b;
 
-	(void)cache_id;
 	if (list == NULL)
 		return 0;
 	TAILQ_FOREACH(b, &m->live, link) {
-		if (b->pool != p)
+		if (b->pool != p || b->where == SIM_AT_RING)
 			continue;
 		list[n++] = mbuf_of(b);
-		if (mark != 0 && shim_buf_mark(mbuf_of(b)) == mark && b->where != SIM_AT_LOST)
+		if (b->where != SIM_AT_LOST && marked(mbuf_of(b), mark, cache_id))
 			fail(m, sim_door(s), "a buffer bears the mark of a dead process that did not hold it");
 	}
-	done = host_buf_sweep(p, p->data_room, list, n, mark);
+	done = host_buf_sweep(p, p->data_room, list, n, &w);
 	for (i = 0; i < done; i++)
 		come_home(m, list[i]);
 	free(list);
@@ -416,8 +423,10 @@ sim_buf_alloc(struct shim *s, struct shim_pool *p)
 	if (sim_fails_now(&d->fail_buf_in, d->fail_buf_stays))
 		return NULL;
 	b = sim_buf_take(d->machine, p);
-	if (b != NULL)
-		sim_buf_move(d->machine, b, SIM_AT_DOOR, d);
+	if (b == NULL)
+		return NULL;
+	b->dynfield1[8] = SHIM_BUF_UNSTAMPED | d->id;
+	sim_buf_move(d->machine, b, SIM_AT_DOOR, d);
 	return b;
 }
 

@@ -353,6 +353,7 @@ const struct shim_ops sim_ops = {
 	.ring_free = sim_ring_free,
 	.ring_enqueue_burst = sim_ring_enqueue_burst,
 	.ring_dequeue_burst = sim_ring_dequeue_burst,
+	.ring_take = sim_ring_take,
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
 	.ring_recover = host_ring_recover,

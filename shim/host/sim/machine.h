@@ -295,6 +295,7 @@ int sim_ring_lookup(struct shim *s, const char *name, struct rte_ring **out);
 void sim_ring_free(struct shim *s, struct rte_ring *r);
 unsigned int sim_ring_enqueue_burst(struct shim *s, struct rte_ring *r, void *const *objs, unsigned int n);
 unsigned int sim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigned int n);
+unsigned int sim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark);
 
 /* port.c */
 void sim_port_release(struct sim_port *p);

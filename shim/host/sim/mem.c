@@ -210,6 +210,19 @@ sim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigned
 	return k;
 }
 
+unsigned int
+sim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	struct sim_door *d = sim_door(s);
+	unsigned int k;
+
+	point(d, SIM_DEQUEUE, r, n);
+	k = host_ring_take(s, r, m, n, mark);
+	for (unsigned int i = 0; i < k; i++)
+		sim_buf_move(d->machine, m[i], SIM_AT_DOOR, d);
+	return k;
+}
+
 static unsigned int
 segments(const struct sim_machine *m, const struct rte_mbuf *b)
 {
