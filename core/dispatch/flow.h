@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flow keys: who talks to whom, seen from this host (DSP-5). One function makes the key from a received frame, one from
- * the addresses a stack knows, and both give the same bytes for the same flow: no second copy of this rule exists anywhere.
- * Pure.
+ * Flow keys: who talks to whom, seen from this host (DSP-5). One function makes the key from a received frame, one
+ * from the addresses a stack knows, and both give the same bytes for the same flow: no second copy of this rule
+ * exists anywhere. Pure.
  */
 #ifndef NONIC_DISPATCH_FLOW_H
 #define NONIC_DISPATCH_FLOW_H
@@ -12,9 +12,9 @@
 #include "../stack/addr.h"
 
 /*
- * 40 bytes, no padding, compared and hashed as bytes. Addresses and ports in network order; an IPv4 address is the first
- * four bytes of its field, the rest zero. Protocol and family are part of the key: the same ports under TCP and UDP, over
- * IPv4 and IPv6, are different flows.
+ * 40 bytes, no padding, compared and hashed as bytes. Addresses and ports in network order; an IPv4 address is the
+ * first four bytes of its field, the rest zero. Protocol and family are part of the key: the same ports under TCP and
+ * UDP, over IPv4 and IPv6, are different flows.
  */
 struct flow_key {
 	uint8_t remote[16], local[16];
@@ -30,9 +30,9 @@ enum flow_kind {
 	FLOW_NEIGHBOUR,   /* ARP, or ICMPv6 133 .. 137: both generations */
 	FLOW_GROUP,       /* multicast or broadcast destination (of IP, or of Ethernet): the owner */
 	FLOW_PACKET,      /* TCP or UDP with its ports: key */
-	FLOW_FIRST_FRAG,  /* first fragment with its ports: key, frag */
+	FLOW_FIRST_FRAG,  /* first fragment: frag, and key if its ports are there (key_valid) */
 	FLOW_LATER_FRAG,  /* another fragment: frag only */
-	FLOW_ERROR,       /* ICMP error, key of the quoted packet as this host sees the flow (source and destination swapped) */
+	FLOW_ERROR,       /* ICMP error: key of the quoted packet as this host sees the flow (its source is the local side) */
 	FLOW_TOO_BIG,     /* ICMP 3/4 or ICMPv6 2, key as above: both generations (DSP-8) */
 };
 
@@ -47,14 +47,15 @@ struct flow_frag {
 struct flow_info {
 	enum flow_kind kind;
 	uint8_t tcp_flags;           /* FLOW_PACKET with IPPROTO_TCP; else 0 */
-	bool key_valid;              /* FLOW_ERROR, FLOW_TOO_BIG: 8 bytes of the quoted transport header were there */
+	bool key_valid;              /* FLOW_PACKET: always; else: 8 bytes of a UDP or TCP header were there */
 	struct flow_key key;
 	struct flow_frag frag;
 };
 
 /*
- * Classifies a frame, Ethernet header first, at most one VLAN tag in it, IPv6 extension headers walked (at most 8). Looks at
- * the first segment only, reads nothing past it, changes nothing; whatever can not be read is FLOW_OTHER. Never fails.
+ * Classifies a frame, Ethernet header first, at most one VLAN tag in it, IPv6 extension headers walked (at most 8).
+ * Looks at the first segment only, reads nothing past it, changes nothing; whatever can not be read is FLOW_OTHER.
+ * Never fails.
  */
 void flow_classify(const struct rte_mbuf *m, struct flow_info *out);
 
@@ -62,7 +63,12 @@ void flow_classify(const struct rte_mbuf *m, struct flow_info *out);
 void flow_key_make(struct flow_key *k, int family, uint8_t proto, const union ip_addr *remote, uint16_t rport_be,
 	const union ip_addr *local, uint16_t lport_be);
 
-/* Keyed 64-bit hash (RFC-less; PUB-1: no flooding): never 0 and never 1. Same secret in both generations: same value. */
+/*
+ * Keyed 64-bit hash (PUB-1: no flooding), SipHash-1-3 over the bytes that differ: never 0 and never 1. Same secret in
+ * both generations: same value.
+ */
 uint64_t flow_hash(const struct siphash_key *secret, const struct flow_key *k);
+/* The same of n keys. */
+void flow_hash_bulk(const struct siphash_key *secret, const struct flow_key *const *k, uint64_t *hash, unsigned int n);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UDP publish table (PUB-1 .. PUB-5): which UDP flows a worker serves, in shared memory. One table per seat (side of a
- * generation, lane). One writer, the worker of the seat, which records every UDP packet it receives for a socket or sends,
- * always; any number of readers, which take everything in it for hostile.
+ * UDP publish table (PUB-1 .. PUB-5): which UDP flows a worker serves, in shared memory. One table per seat (side of
+ * a generation, lane). One writer, the worker of the seat, which records every UDP packet it receives for a socket or
+ * sends, always; any number of readers, which take everything in it for hostile.
  *
- * An entry is 16 bytes: a keyed 64-bit fingerprint of the flow (flow_hash; 0: empty, 1: was one) and the ms stamp of its last
- * packet. A look-up or record probes at most PUB_PROBES entries. Times are 32-bit ms of CLOCK_MONOTONIC samples
- * (shim_now_ms), compared by signed difference (PUB-4): aged when (int32_t)(now - last) > (int32_t)idle.
+ * An entry is 16 bytes: a keyed 64-bit fingerprint of the flow (flow_hash; 0: empty, 1: was one) and the ms stamp of
+ * its last packet. A look-up or record probes at most PUB_PROBES entries. Times are 32-bit ms of CLOCK_MONOTONIC
+ * samples (shim_now_ms), compared by signed difference (PUB-4): aged when (int32_t)(now - last) > (int32_t)idle.
  */
 #ifndef NONIC_DISPATCH_PUB_TABLE_H
 #define NONIC_DISPATCH_PUB_TABLE_H
@@ -43,7 +43,9 @@ struct pub_table {               /* the zone */
 	uint64_t writer;             /* ctl_proc_word of the writer's process, 0: nobody */
 	uint32_t used;               /* entries not empty and not removed; writer's estimate for tools */
 	uint32_t not_recorded;       /* flows that found no slot (PUB-1) */
-	uint64_t pad[2];
+	uint32_t idle_ms;            /* the writer's; it governs, whatever a reader is configured with */
+	uint32_t zero;
+	uint64_t pad;
 	struct pub_entry entry[];    /* 64-byte aligned */
 };
 
@@ -62,22 +64,27 @@ struct pub {
 	struct shim *shim;
 	struct pub_table *t;         /* NULL: absent */
 	uint32_t mask;               /* entries - 1, checked once at attach */
-	uint32_t idle_ms;
+	uint32_t idle_ms;            /* for a reader: where the table names none that is possible */
 	struct siphash_key secret;
 	/* writer only */
 	uint64_t not_recorded;
 	uint32_t used, sweep_at;
+	enum pub_state state;        /* as last set */
+	struct flow_key memo_key;    /* the flow recorded last: packets of one flow come in trains */
+	uint64_t memo_fp;            /* 0: none */
+	uint32_t memo_at;            /* where it was; looked at again before it is believed */
 };
 
 /*
- * Checks size, magic, version, boot id and entries against zone_size and binds *p to the table for reading. -EPROTO with the
- * reason (both versions named) in the log; *p is then absent: every look-up in it misses. idle_ms is cut to PUB_IDLE_MAX_MS.
+ * Checks size, magic, version, boot id and entries against zone_size and binds *p to the table for reading. -EPROTO
+ * with the reason (both versions named) in the log; *p is then absent: every look-up in it misses. idle_ms is cut to
+ * PUB_IDLE_MAX_MS.
  */
 int pub_attach(struct pub *p, struct shim *s, struct pub_table *t, size_t zone_size, uint64_t boot_id,
 	const struct siphash_key *secret, uint32_t idle_ms);
 /*
- * The process takes the writer's place: after pub_attach, by the claimed owner of the seat only. What a predecessor left
- * (killed or not) is emptied, its state word becomes NONE (PUB-5).
+ * The process takes the writer's place: after pub_attach, by the claimed owner of the seat only. What a predecessor
+ * left (killed or not) is emptied, its state word becomes NONE (PUB-5).
  */
 void pub_writer_begin(struct pub *p, uint64_t proc_word);
 /* Records a packet of the flow at now_ms. True: recorded. Never waits, never allocates. */
@@ -85,8 +92,9 @@ bool pub_record(struct pub *p, const struct flow_key *k, uint32_t now_ms);
 /* The same of a hash that is known already. */
 bool pub_record_hash(struct pub *p, uint64_t fp, uint32_t now_ms);
 /*
- * Removes aged entries, at most n entries further than the last call; a whole pass must be made at least once a day (PUB-4). Entries
- * that were removed are empty again as soon as nothing behind them needs the way (a look-up costs the same after 10^4 reloads).
+ * Removes aged entries, at most n entries further than the last call; a whole pass must be made at least once a day
+ * (PUB-4). Entries that were removed are empty again as soon as nothing behind them needs the way, and outside a
+ * window (PUB_NONE: nobody reads) what had to go elsewhere comes home (a look-up costs the same after 10^4 reloads).
  */
 void pub_sweep(struct pub *p, uint32_t n, uint32_t now_ms);
 void pub_state_set(struct pub *p, enum pub_state state, uint32_t wid);
@@ -95,11 +103,17 @@ uint32_t pub_active(const struct pub *p, uint32_t now_ms);
 
 /* ---- readers ---------------------------------------------------------------------------------- */
 
-/* State, and the window id that it was set for. An impossible word reads as HANDED: it is absent (nothing is forwarded). */
+/*
+ * State, and the window id that it was set for. An impossible word reads as HANDED: it is absent (nothing is
+ * forwarded).
+ */
 enum pub_state pub_state_get(const struct pub *p, uint32_t *wid);
 /* Is the flow there and active? */
 bool pub_lookup(const struct pub *p, uint64_t fp, uint32_t now_ms);
-/* The same for n hashes, n <= 64: bit i of the result is flow i. Prefetches; a miss costs one line in the usual case. */
-uint64_t pub_lookup_bulk(const struct pub *p, const uint64_t *fp, unsigned int n, uint32_t now_ms);
+/*
+ * The same for n hashes, n <= 64: bit i of the result is flow i. Prefetches; a miss costs one line in the usual case.
+ * aged may be NULL, else bit i of it says that flow i was found and is not active any more.
+ */
+uint64_t pub_lookup_bulk(const struct pub *p, const uint64_t *fp, unsigned int n, uint32_t now_ms, uint64_t *aged);
 
 #endif
