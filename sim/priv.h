@@ -28,6 +28,8 @@ enum sim_kind {
 	SIM_EV_FAIL,
 };
 
+#define SIM_HANDS 16u
+
 enum sim_proc_state { SIM_PROC_DEAD, SIM_PROC_WAITING, SIM_PROC_RUNNING };
 
 struct sim_proc {
@@ -37,6 +39,9 @@ struct sim_proc {
 	uint32_t id;               /* in the trace: the same over restarts */
 	enum sim_proc_state state;
 	bool paused, interruptible, killed, wake_lost;
+	bool yielded;              /* it waits for nothing but its turn */
+	bool handed;               /* in the world's hand-over list: it runs before any event */
+	uint64_t turns;
 	struct sim_event *wake;
 	uint64_t wake_at_ns;       /* while paused */
 	struct fiber *fiber;
@@ -94,7 +99,13 @@ struct sim_world {
 	TAILQ_HEAD(, sim_invariant_entry) invariants;
 	TAILQ_HEAD(, sim_program_entry) programs;
 	struct sim_proc *current;
-	bool stopping, failed;
+	struct sim_proc *hand[SIM_HANDS]; /* the last one runs next, at this very time */
+	unsigned int nb_hand;
+	bool stopping, failed, unexplored;
+	uint64_t points, effects, ended_effects;
+	unsigned int actions;
+	sim_polls_fn *polls;
+	void *polls_ctx;
 	char why[512];
 	uint64_t hash, events, steps, frames;
 	uint64_t in_flight;        /* frames on wires */
@@ -118,6 +129,8 @@ void sim_trace_text(struct sim_world *w, enum sim_kind kind, const char *who, co
 void sim_env_init(struct sim_host *h);
 void sim_procs_release(struct sim_world *w);
 void sim_proc_wake(struct sim_proc *p, uint64_t at_ns);
+/* Runs the process that is next in hand. False: nobody is. */
+bool sim_proc_hand_run(struct sim_world *w);
 
 /* wire.c */
 void sim_wires_release(struct sim_world *w);

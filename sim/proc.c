@@ -8,6 +8,26 @@
 #include "priv.h"
 
 static void
+run(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+
+	w->steps++;
+	w->touched = p->host;
+	p->state = SIM_PROC_RUNNING;
+	p->interruptible = p->yielded = false;
+	sim_trace(w, SIM_EV_STEP, p->id, NULL, 0);
+	sim_trace_text(w, SIM_EV_STEP, p->conf.name, "pid %u", p->door->shim.self.pid);
+	w->current = p;
+	if (w->on_switch != NULL)
+		w->on_switch(w->on_switch_ctx, p);
+	fiber_resume(p->fiber);
+	w->current = NULL;
+	if (p->killed || fiber_done(p->fiber))
+		sim_proc_kill(p);
+}
+
+static void
 on_wake(void *arg, uint64_t now_ns)
 {
 	struct sim_proc *p = arg;
@@ -16,23 +36,54 @@ on_wake(void *arg, uint64_t now_ns)
 	p->wake = NULL;
 	if (p->paused)
 		p->wake_lost = true;
-	else if (p->state == SIM_PROC_WAITING) {
-		struct sim_world *w = p->host->world;
+	else if (p->state == SIM_PROC_WAITING)
+		run(p);
+}
 
-		w->steps++;
-		w->touched = p->host;
-		p->state = SIM_PROC_RUNNING;
-		p->interruptible = false;
-		sim_trace(w, SIM_EV_STEP, p->id, NULL, 0);
-		sim_trace_text(w, SIM_EV_STEP, p->conf.name, "pid %u", p->door->shim.self.pid);
-		w->current = p;
-		if (w->on_switch != NULL)
-			w->on_switch(w->on_switch_ctx, p);
-		fiber_resume(p->fiber);
-		w->current = NULL;
-		if (p->killed || fiber_done(p->fiber))
-			sim_proc_kill(p);
-	}
+/* ---- who runs before any event ---- */
+
+static void
+hand_forget(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+	unsigned int n = 0;
+
+	if (!p->handed)
+		return;
+	p->handed = false;
+	for (unsigned int i = 0; i < w->nb_hand; i++)
+		if (w->hand[i] != p)
+			w->hand[n++] = w->hand[i];
+	w->nb_hand = n;
+}
+
+static void
+hand_add(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+
+	hand_forget(p);
+	if (p->wake != NULL)
+		sim_queue_cancel(&w->queue, p->wake);
+	p->wake = NULL;
+	p->handed = true;
+	w->hand[w->nb_hand++] = p;
+}
+
+bool
+sim_proc_hand_run(struct sim_world *w)
+{
+	struct sim_proc *p;
+
+	if (w->nb_hand == 0)
+		return false;
+	p = w->hand[w->nb_hand - 1];
+	hand_forget(p);
+	if (p->paused)
+		p->wake_lost = true;
+	else
+		run(p);
+	return true;
 }
 
 void
@@ -54,6 +105,7 @@ sim_proc_wake(struct sim_proc *p, uint64_t at_ns)
 static void
 park(struct sim_proc *p, uint64_t at_ns, bool interruptible)
 {
+	sim_door_drain(p->door, SIM_PENDING_MAX);
 	p->state = SIM_PROC_WAITING;
 	p->interruptible = interruptible;
 	sim_proc_wake(p, at_ns);
@@ -80,6 +132,7 @@ begin(struct sim_proc *p)
 		.start_time = w->now_ns + 1,
 		.skew_ns = p->conf.skew_ns,
 		.drift_ppm = p->conf.drift_ppm,
+		.store_buffer = w->o.store_buffer,
 		.owner = p,
 	};
 	struct prng r;
@@ -96,7 +149,7 @@ begin(struct sim_proc *p)
 		return -ENOMEM;
 	}
 	p->state = SIM_PROC_WAITING;
-	p->paused = p->interruptible = p->killed = p->wake_lost = false;
+	p->paused = p->interruptible = p->killed = p->wake_lost = p->yielded = false;
 	p->kill_at_point = 0;
 	sim_trace(w, SIM_EV_START, p->id, p->conf.name, strlen(p->conf.name));
 	sim_trace_text(w, SIM_EV_START, p->conf.name, "on %s, pid %u", p->host->machine->name, dc.pid);
@@ -170,6 +223,8 @@ sim_proc_kill(struct sim_proc *p)
 	if (p->wake != NULL)
 		sim_queue_cancel(&w->queue, p->wake);
 	p->wake = NULL;
+	hand_forget(p);
+	w->ended_effects += p->door->effects + 1;
 	sim_door_close(p->door, !ended);
 	p->door = NULL;
 	fiber_destroy(p->fiber);
@@ -239,15 +294,61 @@ later(const struct sim_proc *p, uint64_t ns)
 	return w->now_ns + (d > w->o.step_cost_ns ? d : w->o.step_cost_ns);
 }
 
+uint32_t
+sim_proc_id(const struct sim_proc *p)
+{
+	return p->id;
+}
+
+uint64_t
+sim_proc_turns(const struct sim_proc *p)
+{
+	return p->turns;
+}
+
+bool
+sim_proc_ready(const struct sim_proc *p)
+{
+	return p->state == SIM_PROC_WAITING && !p->paused &&
+		(p->handed || p->yielded || (p->wake != NULL && p->wake->at_ns <= p->host->world->now_ns));
+}
+
+struct sim_proc *
+sim_proc_first(const struct sim_world *w)
+{
+	return TAILQ_FIRST(&w->procs);
+}
+
+struct sim_proc *
+sim_proc_next(const struct sim_proc *p)
+{
+	return TAILQ_NEXT(p, link);
+}
+
+uint64_t
+sim_effects(const struct sim_world *w)
+{
+	uint64_t n = w->effects + w->ended_effects;
+	struct sim_proc *p;
+
+	TAILQ_FOREACH(p, &w->procs, link)
+		if (p->door != NULL)
+			n += p->door->effects;
+	return n;
+}
+
 void
 sim_wait(struct sim_proc *p, uint64_t ns)
 {
+	p->turns++;
 	park(p, later(p, ns), true);
 }
 
 void
 sim_yield(struct sim_proc *p)
 {
+	p->turns++;
+	p->yielded = true;
 	park(p, later(p, 0), false);
 }
 
@@ -289,6 +390,7 @@ world_of(void *ctx)
 static uint64_t
 env_now(void *ctx)
 {
+	world_of(ctx)->effects++;
 	return world_of(ctx)->now_ns;
 }
 
@@ -297,8 +399,92 @@ env_sleep(void *ctx, struct sim_door *d, uint64_t ns)
 {
 	struct sim_proc *p = d->owner;
 
-	if (world_of(ctx)->current == p && p != NULL)
-		park(p, later(p, ns), false);
+	if (world_of(ctx)->current != p || p == NULL)
+		return;
+	p->turns++;
+	park(p, later(p, ns), false);
+}
+
+/* Another process makes its step at this very time, then this one goes on. */
+static void
+give_way(struct sim_proc *p, const struct sim_decision *d)
+{
+	struct sim_world *w = p->host->world;
+	unsigned int pending = sim_door_pending(p->door);
+	struct sim_proc *q;
+
+	TAILQ_FOREACH(q, &w->procs, link)
+		if (q->id == d->proc)
+			break;
+	if (q == NULL || q == p || !sim_proc_ready(q) || w->nb_hand + 2 > SIM_HANDS)
+		return;
+	sim_door_drain(p->door, pending > d->keep ? pending - d->keep : 0);
+	sim_trace(w, SIM_EV_PREEMPT, p->id, &d->proc, sizeof(d->proc));
+	sim_trace_text(w, SIM_EV_PREEMPT, p->conf.name, "at point %" PRIu64 " for %s %u, %u stores pending", w->points,
+		q->conf.name, q->id, sim_door_pending(p->door));
+	p->state = SIM_PROC_WAITING;
+	hand_add(p);
+	hand_add(q);
+	fiber_yield(p->fiber);
+}
+
+/* The scheduler's word, until it lets the process go on. */
+static void
+obey(struct sim_proc *p, const struct sim_access *a)
+{
+	struct sim_world *w = p->host->world;
+
+	for (;;) {
+		struct sim_decision d = { .what = SIM_GO };
+
+		w->o.decide(w->o.decide_ctx, p, a, &d);
+		if (d.what == SIM_SWITCH)
+			give_way(p, &d);
+		else if (d.what == SIM_KILL)
+			sim_proc_kill(p);
+		else if (d.what == SIM_STALL) {
+			sim_trace(w, SIM_EV_PREEMPT, p->id, &d.ns, sizeof(d.ns));
+			sim_trace_text(w, SIM_EV_PREEMPT, p->conf.name, "at point %" PRIu64 " for %" PRIu64 " ns",
+				w->points, d.ns);
+			park(p, w->now_ns + d.ns, false);
+		} else
+			return;
+		w->points++; /* asked again under a number of its own */
+	}
+}
+
+/* Store buffers drain by themselves, sooner or later; and for a moment other processors run ahead of this one. */
+static void
+drift_apart(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+	uint64_t dice;
+
+	if (!w->o.store_buffer)
+		return;
+	dice = prng_next(&w->sched_rng);
+	if ((dice & 3) == 0)
+		sim_door_drain(p->door, 1);
+}
+
+/* With store buffers, half of the preemptions let one other process run with this one's stores still pending. */
+static bool
+random_switch(struct sim_proc *p)
+{
+	struct sim_world *w = p->host->world;
+	struct sim_decision d = { .what = SIM_SWITCH, .keep = SIM_PENDING_MAX };
+	struct sim_proc *q;
+	uint64_t n = 0;
+
+	if (prng_below(&w->sched_rng, 2) == 0)
+		return false;
+	TAILQ_FOREACH(q, &w->procs, link)
+		if (q != p && q->host == p->host && sim_proc_ready(q) && prng_below(&w->sched_rng, ++n) == 0)
+			d.proc = q->id;
+	if (n == 0)
+		return false;
+	give_way(p, &d);
+	return true;
 }
 
 static void
@@ -311,15 +497,23 @@ env_point(void *ctx, struct sim_door *d, const struct sim_access *a)
 	if (p == NULL || w->current != p)
 		return; /* the scenario itself uses the door */
 	p->points++;
+	w->points++;
 	if (p->points == p->kill_at_point) {
 		sim_proc_kill(p);
 		return;
 	}
+	if (w->o.decide != NULL) {
+		obey(p, a);
+		return;
+	}
+	drift_apart(p);
 	if (w->preempt != NULL) {
 		if (!w->preempt(w->preempt_ctx, p, a))
 			return;
 	} else {
 		if (!prng_chance(&w->sched_rng, w->o.preempt_ppm))
+			return;
+		if (w->o.store_buffer && random_switch(p))
 			return;
 		ns = prng_below(&w->sched_rng, w->o.preempt_ns + 1);
 	}
@@ -360,11 +554,20 @@ env_fail(void *ctx, const struct sim_door *d, const char *text)
 	sim_fail(world_of(ctx), "%s: %s", p != NULL ? p->conf.name : ((struct sim_host *)ctx)->machine->name, text);
 }
 
+static bool
+env_polls(void *ctx, struct sim_door *d, struct sim_port *port, uint16_t queue)
+{
+	struct sim_world *w = world_of(ctx);
+
+	return w->polls == NULL || d->owner == NULL || w->polls(w->polls_ctx, d->owner, port, queue);
+}
+
 static int
 env_alive(void *ctx, const struct shim_proc *who)
 {
 	struct sim_proc *p;
 
+	world_of(ctx)->effects++;
 	TAILQ_FOREACH(p, &world_of(ctx)->procs, link)
 		if (p->door != NULL && p->door->shim.self.pid == who->pid)
 			return p->door->shim.self.start_time == who->start_time;
@@ -378,6 +581,7 @@ env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_p
 	struct sim_program_entry *e;
 
 	(void)d;
+	w->effects++;
 	TAILQ_FOREACH(e, &w->programs, link)
 		if (argv[0] != NULL && strcmp(e->name, argv[0]) == 0) {
 			struct sim_proc *p = sim_proc_start(ctx, &e->conf);
@@ -396,6 +600,7 @@ env_kill(void *ctx, struct sim_door *d, const struct shim_proc *who)
 	struct sim_proc *p;
 
 	(void)d;
+	world_of(ctx)->effects++;
 	TAILQ_FOREACH(p, &world_of(ctx)->procs, link)
 		if (p->door != NULL && p->door->shim.self.pid == who->pid &&
 			p->door->shim.self.start_time == who->start_time) {
@@ -414,6 +619,7 @@ sim_env_init(struct sim_host *h)
 		.sleep = env_sleep,
 		.point = env_point,
 		.frame = sim_port_frame,
+		.polls = env_polls,
 		.ready = env_ready,
 		.log = env_log,
 		.fail = env_fail,

@@ -95,7 +95,8 @@ sim_world_destroy(struct sim_world *w, struct sim_result *r)
 		return;
 	if (r != NULL) {
 		*r = (struct sim_result){ .failed = w->failed, .seed = w->o.seed, .hash = w->hash,
-			.events = w->events, .steps = w->steps, .frames = w->frames, .virtual_ns = w->now_ns };
+			.events = w->events, .steps = w->steps, .frames = w->frames, .virtual_ns = w->now_ns, .points = w->points,
+			.actions = w->actions };
 		memcpy(r->why, w->why, sizeof(r->why));
 	}
 	sim_procs_release(w);
@@ -177,6 +178,25 @@ sim_fail(struct sim_world *w, const char *fmt, ...)
 	sim_trace_text(w, SIM_EV_FAIL, "world", "%s", w->why);
 }
 
+bool
+sim_may(struct sim_world *w, const char *fmt, ...)
+{
+	unsigned int i = w->actions++;
+	bool done = i >= w->o.nb_skip || (w->o.skip[i / 8] >> (i % 8) & 1) == 0;
+	char text[160];
+	va_list ap;
+
+	if (w->o.action == NULL && w->trace == NULL)
+		return done;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	sim_trace_text(w, SIM_EV_CALL, "action", "%u %s%s", i, done ? "" : "left out: ", text);
+	if (w->o.action != NULL)
+		w->o.action(w->o.action_ctx, i, done, text);
+	return done;
+}
+
 struct sim_host *
 sim_host_add(struct sim_world *w, const char *name)
 {
@@ -240,6 +260,37 @@ sim_preempt(struct sim_world *w, uint32_t ppm, uint64_t ns)
 {
 	w->o.preempt_ppm = ppm;
 	w->o.preempt_ns = ns;
+}
+
+void
+sim_store_buffer(struct sim_world *w, bool on)
+{
+	w->o.store_buffer = on;
+}
+
+uint64_t
+sim_points(const struct sim_world *w)
+{
+	return w->points;
+}
+
+void
+sim_explored(struct sim_world *w, bool on)
+{
+	w->unexplored = !on;
+}
+
+bool
+sim_is_explored(const struct sim_world *w)
+{
+	return !w->unexplored;
+}
+
+void
+sim_on_poll(struct sim_world *w, sim_polls_fn *fn, void *ctx)
+{
+	w->polls = fn;
+	w->polls_ctx = ctx;
 }
 
 void
@@ -338,14 +389,18 @@ one(struct sim_world *w, uint64_t until_ns)
 {
 	struct sim_event ev;
 
-	if (w->failed || sim_queue_next(&w->queue) > until_ns || !sim_queue_pop(&w->queue, &ev))
+	if (w->failed)
 		return false;
-	if (ev.at_ns < w->now_ns)
-		sim_fail(w, "time went backwards: %" PRIu64 " after %" PRIu64, ev.at_ns, w->now_ns);
-	w->now_ns = ev.at_ns;
-	w->events++;
 	w->touched = NULL;
-	ev.fn(ev.arg, w->now_ns);
+	if (!sim_proc_hand_run(w)) {
+		if (sim_queue_next(&w->queue) > until_ns || !sim_queue_pop(&w->queue, &ev))
+			return false;
+		if (ev.at_ns < w->now_ns)
+			sim_fail(w, "time went backwards: %" PRIu64 " after %" PRIu64, ev.at_ns, w->now_ns);
+		w->now_ns = ev.at_ns;
+		ev.fn(ev.arg, w->now_ns);
+	}
+	w->events++;
 	check(w);
 	if (w->now_ns > w->o.max_ns)
 		sim_fail(w, "the run is not over after %" PRIu64 " s of virtual time", w->o.max_ns / 1000000000u);

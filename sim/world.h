@@ -20,6 +20,24 @@ struct sim_host;
 struct sim_proc;
 struct sim_wire;
 
+/* What happens to a process at a scheduling point. */
+enum sim_what {
+	SIM_GO,                 /* it goes on */
+	SIM_SWITCH,             /* process `proc` makes its step (or the rest of it) first; then this one is asked again, at the same point */
+	SIM_STALL,              /* it stands still for ns */
+	SIM_KILL,               /* it dies */
+};
+
+struct sim_decision {
+	enum sim_what what;
+	uint32_t proc;          /* id of a process that is ready; SIM_GO happens when it is not */
+	uint32_t keep;          /* SIM_SWITCH: so many of its newest stores stay in its buffer */
+	uint64_t ns;
+};
+
+/* p is about to make access a. Asked again after a SIM_SWITCH or SIM_STALL, until the answer is SIM_GO. */
+typedef void sim_decide_fn(void *ctx, struct sim_proc *p, const struct sim_access *a, struct sim_decision *out);
+
 struct sim_options {
 	uint64_t seed;
 	const char *pcap;       /* frames as sent go to this file, as arrived to the one with ".arrived"; NULL: none */
@@ -29,6 +47,14 @@ struct sim_options {
 	uint64_t step_cost_ns;  /* 0: 1000 */
 	uint32_t preempt_ppm;   /* chance of a preemption at each shared word; 0: never */
 	uint64_t preempt_ns;    /* it lasts 0 .. this */
+	bool store_buffer;      /* x86 store buffering, for every process */
+	sim_decide_fn *decide;  /* the scheduler: overrules preempt_ppm; NULL: none */
+	void *decide_ctx;
+	const uint8_t *skip;    /* actions to leave out (sim_may): bit i % 8 of byte i / 8 is action i; NULL: none */
+	unsigned int nb_skip;   /* bits */
+	/* Told of each action; may be NULL. */
+	void (*action)(void *ctx, unsigned int i, bool done, const char *text);
+	void *action_ctx;
 };
 
 struct sim_result {
@@ -36,6 +62,8 @@ struct sim_result {
 	char why[512];          /* the first failure: "at 1.000123456 s: ..." */
 	uint64_t seed, hash;
 	uint64_t events, steps, frames, virtual_ns;
+	uint64_t points;        /* scheduling points of all processes */
+	unsigned int actions;
 };
 
 /* NULL when out of memory or a file can not be written (errno). */
@@ -53,6 +81,12 @@ uint64_t sim_hash(const struct sim_world *w);
 void sim_fail(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Fails the run unless cond holds; the value is cond. */
 #define sim_check(w, cond, ...) ((cond) ? true : (sim_fail((w), __VA_ARGS__), false))
+
+/*
+ * A fault, or another thing that makes the run harder, which the scenario can do without: false says that it is to be
+ * left out this time, which is how a failing run is made short (SIM-6). Asked in the same order in each run of a seed.
+ */
+bool sim_may(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- running ---- */
 
@@ -108,6 +142,15 @@ int sim_proc_restart(struct sim_proc *p);
 bool sim_proc_alive(const struct sim_proc *p);
 /* Shared-word and ring operations so far, over all its lives. */
 uint64_t sim_proc_points(const struct sim_proc *p);
+/* In the trace and for schedulers: 1 for the first process of the world; the same over restarts. */
+uint32_t sim_proc_id(const struct sim_proc *p);
+/* Steps so far; a preemption ends none. */
+uint64_t sim_proc_turns(const struct sim_proc *p);
+/* It has something to do now: it only yielded, or its time has come, or it was preempted. */
+bool sim_proc_ready(const struct sim_proc *p);
+/* The first process, the next one; NULL: no more. */
+struct sim_proc *sim_proc_first(const struct sim_world *w);
+struct sim_proc *sim_proc_next(const struct sim_proc *p);
 /* The door of a live process. */
 struct shim *sim_proc_shim(struct sim_proc *p);
 struct sim_door *sim_proc_door(struct sim_proc *p);
@@ -131,6 +174,23 @@ typedef bool sim_preempt_fn(void *ctx, struct sim_proc *p, const struct sim_acce
 void sim_scheduler(struct sim_world *w, sim_preempt_fn *fn, void *ctx);
 /* Changes preempt_ppm and preempt_ns of the options. */
 void sim_preempt(struct sim_world *w, uint32_t ppm, uint64_t ns);
+/* Switches store buffering for processes that start from now on. */
+void sim_store_buffer(struct sim_world *w, bool on);
+/* The number of the present point, for the scheduler: of all processes, from 1, one more for each time it is asked again. */
+uint64_t sim_points(const struct sim_world *w);
+/*
+ * Grows with everything a process does that other processes may notice, or that depends on them or on the time, and that is no point: clocks,
+ * buffers, port queues, signs of life, children.
+ */
+uint64_t sim_effects(const struct sim_world *w);
+/* The stretch of a scenario that an explorer shall vary; on from the beginning. */
+void sim_explored(struct sim_world *w, bool on);
+bool sim_is_explored(const struct sim_world *w);
+/*
+ * May a process use a queue of a port that is leased? Asked at each burst; without it everybody may.
+ */
+typedef bool sim_polls_fn(void *ctx, struct sim_proc *p, struct sim_port *port, uint16_t queue);
+void sim_on_poll(struct sim_world *w, sim_polls_fn *fn, void *ctx);
 /* Called whenever a process gets the processor, before it runs: for the thread-local current instance of an API. */
 void sim_on_switch(struct sim_world *w, void (*fn)(void *ctx, struct sim_proc *p), void *ctx);
 

@@ -41,6 +41,7 @@ lossless(struct sim_world *w, void *state)
 
 const struct sim_scenario scenario_echo_lossless = {
 	.name = "echo-lossless",
+	.soak = 1,
 	.description = "UDP echo, IPv4 and IPv6, 1 to 4 workers behind RSS: every datagram comes back once, nothing is dropped",
 	.state_size = sizeof(struct duo),
 	.run = lossless,
@@ -87,6 +88,7 @@ faulty(struct sim_world *w, void *state)
 
 const struct sim_scenario scenario_echo_faulty = {
 	.name = "echo-faulty",
+	.soak = 1,
 	.description = "UDP echo over wires that delay, lose, repeat, reorder and damage, drawn by seed; then healed wires: all is answered",
 	.state_size = sizeof(struct duo),
 	.run = faulty,
@@ -128,6 +130,7 @@ fragments(struct sim_world *w, void *state)
 
 const struct sim_scenario scenario_fragments = {
 	.name = "fragments",
+	.soak = 1,
 	.description = "datagrams of 8000 bytes in fragments that are reordered, repeated and lost, both families, both directions",
 	.state_size = sizeof(struct duo),
 	.run = fragments,

@@ -187,6 +187,7 @@ mtu_release(void *state)
 
 const struct sim_scenario scenario_mtu = {
 	.name = "mtu",
+	.soak = 1,
 	.description = "MTU 1500, 9000 and 1500 again on running hosts, by the administrator's request to primary and workers",
 	.state_size = sizeof(struct mtu),
 	.run = mtu,
@@ -195,6 +196,7 @@ const struct sim_scenario scenario_mtu = {
 
 const struct sim_scenario scenario_pmtu = {
 	.name = "pmtu",
+	.soak = 1,
 	.description = "jumbo hosts on a path of 1280 to 4000 bytes: fragmentation-needed and packet-too-big are learned, both families",
 	.state_size = sizeof(struct mtu),
 	.run = pmtu,

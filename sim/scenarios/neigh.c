@@ -128,6 +128,7 @@ arp_nd_release(void *state)
 
 const struct sim_scenario scenario_arp_nd = {
 	.name = "arp-nd",
+	.soak = 1,
 	.description = "ARP and neighbour discovery: first contact, a long pause, and a host that is killed and comes back with another MAC",
 	.state_size = sizeof(struct arp_nd),
 	.run = arp_nd,

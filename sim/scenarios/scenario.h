@@ -7,6 +7,8 @@
 
 struct sim_scenario {
 	const char *name, *description;
+	unsigned int soak;                     /* how often a soak test takes it, against the others; 0: never */
+	uint64_t stall_ns[4];                  /* for explorers: how long a process may stand still; 0: no more */
 	size_t state_size;                     /* zeroed memory that outlives the world */
 	/* Builds, runs and checks; what does not hold is sim_fail. */
 	void (*run)(struct sim_world *w, void *state);

@@ -57,6 +57,7 @@ skewed_release(void *state)
 
 const struct sim_scenario scenario_clock_skew = {
 	.name = "clock-skew",
+	.soak = 1,
 	.description = "hosts whose clocks differ by up to an hour, drift by up to 10 %, jump ahead, and wrap their 32-bit milliseconds",
 	.state_size = sizeof(struct skewed),
 	.run = clock_skew,
@@ -147,6 +148,7 @@ victims_release(void *state)
 
 const struct sim_scenario scenario_kill_restart = {
 	.name = "kill-restart",
+	.soak = 1,
 	.description = "workers killed at any shared access under load and started again: the others go on, nothing but their buffers is lost",
 	.state_size = sizeof(struct victims),
 	.run = kill_restart,

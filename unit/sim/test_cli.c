@@ -69,11 +69,54 @@ run_crash(struct sim_world *w, void *state)
 	abort();
 }
 
-static const struct sim_scenario good = { .name = "good", .description = "-", .state_size = 1, .run = run_good },
+/* Fails when its third and its fifth fault are both there. */
+static void
+run_faults(struct sim_world *w, void *state)
+{
+	unsigned int bad = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++)
+		if (sim_may(w, "fault number %u", i))
+			bad += i == 3 || i == 5;
+	sim_run(w, 1000);
+	sim_check(w, bad < 2, "both came together");
+	sim_finish(w);
+}
+
+static void
+main_add(struct sim_proc *p, void *arg)
+{
+	struct shim *s = sim_proc_shim(p);
+	uint64_t v = shim_load64(s, arg, SHIM_ACQUIRE);
+
+	shim_store64(s, arg, v + 1, SHIM_RELEASE);
+}
+
+static void
+run_add(struct sim_world *w, void *state)
+{
+	const struct sim_proc_conf c = { .name = "adder", .main = main_add, .arg = state };
+	struct sim_host *h = sim_host_add(w, "h");
+
+	sim_proc_start(h, &c);
+	sim_proc_start(h, &c);
+	sim_run(w, 1000000);
+	sim_check(w, *(uint64_t *)state == 2, "an update was lost");
+	sim_finish(w);
+}
+
+static const struct sim_scenario faults = { .name = "faults", .description = "-", .state_size = 1, .run = run_faults },
+	adders = { .name = "adders", .description = "-", .state_size = 8, .run = run_add };
+static const struct sim_scenario good = { .name = "good", .description = "-", .soak = 2, .state_size = 1,
+	.run = run_good },
 	canary = { .name = "canary", .description = "-", .state_size = 1, .run = run_canary },
 	undetermined = { .name = "undetermined", .description = "-", .state_size = 1, .run = run_undetermined },
 	crash = { .name = "crash", .description = "-", .state_size = 1, .run = run_crash };
-static const struct sim_scenario *const table[] = { &good, &canary, &undetermined, &crash, NULL };
+static const struct sim_scenario *const table[] = { &good, &canary, &undetermined, &crash, &faults, &adders, NULL },
+	*const sour[] = { &good, &(const struct sim_scenario){ .name = "canary", .soak = 1, .state_size = 1, .run = run_canary }, NULL },
+	*const dry[] = { &crash, NULL };
+static const struct sim_scenario *const *used = table;
 
 static void
 slurp(int fd, char *buf, size_t n)
@@ -106,7 +149,12 @@ call(const char *words)
 	if (pid == 0) {
 		dup2(fd[0], 1);
 		dup2(fd[1], 2);
-		status = sim_cli_run_table(table, argc, argv);
+		if (argc > 0 && strcmp(argv[0], "explore") == 0)
+			status = sim_cli_explore_table(used, argc, argv);
+		else if (argc > 0 && strcmp(argv[0], "soak") == 0)
+			status = sim_cli_soak_table(used, argc, argv);
+		else
+			status = sim_cli_run_table(used, argc, argv);
 		fflush(NULL);
 		exit(status);
 	}
@@ -236,7 +284,10 @@ what_makes_no_sense_is_refused_with_two(void **state)
 	static const char *const bad[] = { "run", "run none", "run good --seed x", "run good --seed", "run good --seeds 5",
 		"run good --seeds 5..4", "run good --seeds 5..x", "run good --seed 1..2", "run good more", "run good --what",
 		"run good --seeds 1..2 --pcap x", "run all --trace x", "run good --seed 99999999999999999999",
-		"run none --json" };
+		"run none --json", "run good --seeds 1..2 --schedule 1:1", "run good --schedule 1:y", "run good --without 1,x",
+		"run good --without 5..4", "run good --without 4096", "run good --jobs x", "explore", "explore none", "explore adders --what",
+		"explore adders --preemptions 7", "explore adders --pct 17", "explore adders --seeds 1..2", "soak good", "soak --minutes x",
+		"soak --minutes 1000001" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -245,6 +296,97 @@ what_makes_no_sense_is_refused_with_two(void **state)
 	}
 	assert_int_equal(call("run --help"), 0);
 	assert_non_null(strstr(out, "usage: nonic sim run"));
+	assert_int_equal(call("explore -h"), 0);
+	assert_non_null(strstr(out, "usage: nonic sim explore"));
+	assert_int_equal(call("soak --help"), 0);
+	assert_non_null(strstr(out, "usage: nonic sim soak"));
+}
+
+/* SIM-6 */
+static void
+a_failing_seed_is_made_short(void **state)
+{
+	char words[160];
+
+	(void)state;
+	snprintf(words, sizeof(words), "run faults --seed 9 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "replay:  nonic sim run faults --seed 9 --without 0..2,4,6..19\n"));
+	assert_non_null(strstr(err, "what had to happen:\n    3: fault number 3\n    5: fault number 5\n  packets"));
+	assert_null(strstr(err, "NOT DETERMINISTIC"));
+	snprintf(words, sizeof(words), "run faults --seed 9 --without 0..2,4,6..19 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "--without 0..2,4,6..19\n"));
+	assert_int_equal(call("run faults --seed 9 --without 5"), 0);
+}
+
+static void
+seeds_are_shared_out_to_jobs(void **state)
+{
+	char words[160];
+
+	(void)state;
+	assert_int_equal(call("run good --seeds 1..40 --jobs 3"), 0);
+	assert_non_null(strstr(out, "40 seeds     0 failed"));
+	snprintf(words, sizeof(words), "run canary --seeds 1..8 --jobs 2 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(out, "8 seeds     4 failed"));
+	for (unsigned int seed = 2; seed <= 8; seed += 2) {
+		snprintf(words, sizeof(words), "nonic sim run canary --seed %u\n", seed);
+		assert_non_null(strstr(err, words));
+	}
+	assert_int_equal(call("run crash --seeds 1..2 --jobs 2"), 1);
+	assert_non_null(strstr(err, "crashed with seed"));
+	assert_int_equal(call("run good --seeds 1..2 --pcap /nonexistent/x --jobs 2"), 2);
+}
+
+/* SIM-4, SIM-6 */
+static void
+an_explorer_prints_what_it_did_and_one_command(void **state)
+{
+	char words[256], *replay;
+
+	(void)state;
+	assert_int_equal(call("explore adders --preemptions 0"), 0);
+	assert_non_null(strstr(out, "adders: seed 1, at most 0 decisions: 1 schedules explored"));
+	assert_non_null(strstr(out, "no violation\n"));
+	snprintf(words, sizeof(words), "explore adders --jobs 1 --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(out, "VIOLATED"));
+	assert_non_null(strstr(err, "an update was lost"));
+	replay = strstr(err, "replay:  nonic sim run adders --seed 1 --schedule ");
+	assert_non_null(replay);
+	*strchr(replay, '\n') = '\0';
+	snprintf(words, sizeof(words), "%s --out %s", replay + strlen("replay:  nonic sim "), dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(err, "an update was lost"));
+	snprintf(words, sizeof(words), "explore adders --pct 2 --seeds 1..50 --tso --crash --jobs 1 --json --out %s", dir);
+	assert_int_equal(call(words), 1);
+	assert_non_null(strstr(out, "\"pct\":2,\"tso\":true,\"crash\":true"));
+	assert_non_null(strstr(out, "\"complete\":false,\"violations\":1}\n"));
+	assert_int_equal(call("explore good --max 3 --no-stall"), 0);
+	assert_int_equal(call("explore crash"), 128 + 6);
+	assert_non_null(strstr(err, "replay: nonic sim run crash --seed 1"));
+}
+
+/* SIM-5, SIM-6 */
+static void
+a_soak_test_runs_until_its_time_is_over_and_tells(void **state)
+{
+	char words[128];
+
+	(void)state;
+	assert_int_equal(call("soak --seconds 1 --seed 7 --jobs 2"), 0);
+	assert_non_null(strstr(out, "minutes from seed 7: 1 scenarios, "));
+	assert_non_null(strstr(out, ", 0 violations\n"));
+	used = sour;
+	snprintf(words, sizeof(words), "soak --minutes 1 --seed 7 --jobs 1 --json --out %s", dir);
+	assert_int_equal(call(words), 1); /* ten are enough: it does not take a minute */
+	assert_non_null(strstr(out, "\"violations\":10}"));
+	assert_non_null(strstr(err, "replay:  nonic sim run canary --seed "));
+	used = dry;
+	assert_int_equal(call("soak --seconds 1"), 1);
+	used = table;
 }
 
 static void
@@ -275,6 +417,10 @@ main(void)
 		cmocka_unit_test(a_crash_names_its_seed),
 		cmocka_unit_test(json_is_one_object),
 		cmocka_unit_test(what_makes_no_sense_is_refused_with_two),
+		cmocka_unit_test(a_failing_seed_is_made_short),
+		cmocka_unit_test(seeds_are_shared_out_to_jobs),
+		cmocka_unit_test(an_explorer_prints_what_it_did_and_one_command),
+		cmocka_unit_test(a_soak_test_runs_until_its_time_is_over_and_tells),
 		cmocka_unit_test(the_table_is_complete_and_can_be_listed),
 	};
 

@@ -231,6 +231,7 @@ sim_buf_release(struct shim *s, struct rte_mbuf *b)
 {
 	struct sim_door *d = sim_door(s);
 
+	d->effects++;
 	if (!sim_buf_is_live(d->machine, b)) {
 		fail(d->machine, d, "a buffer was freed twice, or never allocated");
 		return;
@@ -420,6 +421,7 @@ sim_buf_alloc(struct shim *s, struct shim_pool *p)
 	struct sim_door *d = sim_door(s);
 	struct rte_mbuf *b;
 
+	d->effects++;
 	if (sim_fails_now(&d->fail_buf_in, d->fail_buf_stays))
 		return NULL;
 	b = sim_buf_take(d->machine, p);

@@ -163,15 +163,20 @@ sim_port_receive_on(struct sim_port *p, uint16_t queue, const uint8_t *f, uint32
 static bool
 own(struct sim_door *d, struct sim_port *p, uint32_t *poller, const char *what, uint16_t queue)
 {
+	d->effects++;
 	if (!p->started)
 		p->polled_stopped++;
-	if (d->shim.role != SHIM_ROLE_OBSERVER && (*poller == 0 || *poller == d->id)) {
+	if (p->conf.leased && p->machine->env->polls != NULL && d->shim.role != SHIM_ROLE_OBSERVER) {
+		*poller = d->id;
+		if (p->machine->env->polls(p->machine->env->ctx, d, p, queue))
+			return true;
+	} else if (d->shim.role != SHIM_ROLE_OBSERVER && (*poller == 0 || *poller == d->id)) {
 		*poller = d->id;
 		return true;
 	}
 	d->shim.role_violations++;
 	snprintf(p->machine->violation, sizeof(p->machine->violation), "%s queue %u of port %u is used by %s", what,
-		queue, p->index, d->shim.role == SHIM_ROLE_OBSERVER ? "an observer" : "two processes");
+		queue, p->index, d->shim.role == SHIM_ROLE_OBSERVER ? "an observer" : p->conf.leased ? "a process that has no right to" : "two processes");
 	return false;
 }
 

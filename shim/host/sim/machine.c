@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines and doors: log, private memory, clocks, randomness, processes, shared words; and the table itself. */
+/* Machines and doors: log, private memory, clocks, randomness, processes; and the table itself. */
 #include "machine.h"
 
 #include <errno.h>
@@ -74,6 +74,7 @@ sim_door_open(struct sim_machine *m, const struct sim_door_conf *c)
 	d->id = c->id;
 	d->rng = c->seed;
 	d->owner = c->owner;
+	d->store_buffer = c->store_buffer;
 	sim_door_clock_set(d, c->skew_ns, c->drift_ppm);
 	LIST_INSERT_HEAD(&m->doors, d, link);
 	return d;
@@ -91,6 +92,7 @@ sim_door_close(struct sim_door *d, bool killed)
 			m->name, d->bufs, d->nb_allocs);
 		m->env->fail(m->env->ctx, d, why);
 	}
+	sim_door_drain(d, d->nb_pending); /* what was stored is stored, whatever becomes of the process */
 	sim_buf_disown(d);
 	while ((a = LIST_FIRST(&d->allocs)) != NULL) {
 		LIST_REMOVE(a, link);
@@ -282,54 +284,6 @@ proc_kill(struct shim *s, const struct shim_proc *p)
 	return -ESRCH;
 }
 
-/* ---- shared words: each one asks the scheduler first ---- */
-
-static void
-point(struct shim *s, enum sim_access_kind kind, const void *word, int size, uint64_t value, enum shim_order o)
-{
-	struct sim_door *d = sim_door(s);
-	const struct sim_env *e = d->machine->env;
-	struct sim_access a = { .kind = kind, .order = o, .size = size, .word = word, .value = value };
-
-	if (e->point != NULL)
-		e->point(e->ctx, d, &a);
-}
-
-static uint64_t
-word_load(struct shim *s, const void *w, int size, enum shim_order o)
-{
-	point(s, SIM_LOAD, w, size, 0, o);
-	return host_load(s, w, size, o);
-}
-
-static void
-word_store(struct shim *s, void *w, int size, uint64_t v, enum shim_order o)
-{
-	point(s, SIM_STORE, w, size, v, o);
-	host_store(s, w, size, v, o);
-}
-
-static bool
-word_cas(struct shim *s, void *w, int size, uint64_t *expect, uint64_t v, enum shim_order o)
-{
-	point(s, SIM_CAS, w, size, v, o);
-	return host_cas(s, w, size, expect, v, o);
-}
-
-static uint64_t
-word_fetch_add(struct shim *s, void *w, int size, uint64_t v, enum shim_order o)
-{
-	point(s, SIM_FETCH_ADD, w, size, v, o);
-	return host_fetch_add(s, w, size, v, o);
-}
-
-static void
-fence(struct shim *s, enum shim_order o)
-{
-	point(s, SIM_FENCE, NULL, 0, 0, o);
-	host_fence(s, o);
-}
-
 const struct shim_ops sim_ops = {
 	.name = "sim",
 	.vlog = vlog,
@@ -385,9 +339,9 @@ const struct shim_ops sim_ops = {
 	.port_reta_set = sim_port_op_reta_set,
 	.rx_burst = sim_port_op_rx_burst,
 	.tx_burst = sim_port_op_tx_burst,
-	.load = word_load,
-	.store = word_store,
-	.cas = word_cas,
-	.fetch_add = word_fetch_add,
-	.fence = fence,
+	.load = sim_word_load,
+	.store = sim_word_store,
+	.cas = sim_word_cas,
+	.fetch_add = sim_word_fetch_add,
+	.fence = sim_word_fence,
 };

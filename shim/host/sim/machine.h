@@ -29,6 +29,8 @@ struct sim_machine;
 struct sim_door;
 struct sim_port;
 
+#define SIM_PENDING_MAX 32u
+
 enum sim_access_kind { SIM_LOAD, SIM_STORE, SIM_CAS, SIM_FETCH_ADD, SIM_FENCE, SIM_ENQUEUE, SIM_DEQUEUE };
 
 /* An access to something shared that is about to happen (SIM-4: a scheduling point). */
@@ -51,6 +53,8 @@ struct sim_env {
 	void (*frame)(void *ctx, struct sim_port *p, uint16_t queue, const uint8_t *frame, uint32_t len);
 	/* How many more frames the transmit queue takes now; NULL: as many as come. */
 	unsigned int (*tx_room)(void *ctx, struct sim_port *p, uint16_t queue);
+	/* May d use the queue now? Asked at each burst on a port that is leased; the answer no is a role violation. */
+	bool (*polls)(void *ctx, struct sim_door *d, struct sim_port *p, uint16_t queue);
 	/* A frame waits in the queue of p. */
 	void (*ready)(void *ctx, struct sim_port *p, uint16_t queue);
 	void (*log)(void *ctx, struct sim_door *d, int level, const char *line);
@@ -90,6 +94,7 @@ struct sim_port_conf {
 	bool mtu_needs_stop;         /* mtu_set on a started port: -EBUSY */
 	bool stop_forgets;           /* stopping resets RSS key, table and promiscuous mode, as some devices do */
 	bool no_filter;              /* receives every frame, whatever its address */
+	bool leased;                 /* who may use a queue is env->polls' word; the last one to ask is woken by frames */
 };
 
 struct sim_rxq {
@@ -168,6 +173,13 @@ struct sim_machine {
 	uint8_t scratch[SIM_FRAME_MAX];
 };
 
+/* A store that its process has done and no other one sees yet. */
+struct sim_pending {
+	void *word;
+	uint64_t value;
+	int size;
+};
+
 /* A process's door; core/ sees the first member. */
 struct sim_door {
 	struct shim shim;
@@ -185,6 +197,10 @@ struct sim_door {
 	int64_t fail_buf_in;         /* the same of buffers */
 	bool fail_malloc_stays, fail_buf_stays; /* and every one after it */
 	void *owner;                 /* the world's process */
+	uint64_t effects;            /* uses of something shared that are no scheduling points: buffers, port queues */
+	bool store_buffer;           /* stores are delayed, as on x86 */
+	unsigned int nb_pending;
+	struct sim_pending pending[SIM_PENDING_MAX]; /* the oldest first */
 };
 
 /* ---- for the world ---- */
@@ -202,6 +218,7 @@ struct sim_door_conf {
 	uint64_t start_time, seed;
 	int64_t skew_ns;
 	int32_t drift_ppm;
+	bool store_buffer;
 	void *owner;
 };
 struct sim_door *sim_door_open(struct sim_machine *m, const struct sim_door_conf *conf);
@@ -212,6 +229,14 @@ struct sim_door *sim_door_open(struct sim_machine *m, const struct sim_door_conf
 void sim_door_close(struct sim_door *d, bool killed);
 /* Sets skew (to SIM_CLOCK_BASE_NS + world time) and drift from now on. The monotonic clock never goes backwards for it. */
 void sim_door_clock_set(struct sim_door *d, int64_t skew_ns, int32_t drift_ppm);
+/*
+ * x86 store buffering (SIM-4). With it a store that is weaker than SEQ_CST waits in a first-in first-out buffer, which only its own process reads;
+ * a compare-and-swap, a fetch-add, a SEQ_CST store or fence and a ring operation drain it first. The world drains it at
+ * the end of a step, and one by one where it likes.
+ */
+unsigned int sim_door_pending(const struct sim_door *d);
+/* The n oldest pending stores, or all, become visible. */
+void sim_door_drain(struct sim_door *d, unsigned int n);
 /* ns of the world in which d's clock advances by ns (rounded up). */
 uint64_t sim_door_to_world_ns(const struct sim_door *d, uint64_t ns);
 
@@ -262,6 +287,14 @@ sim_fails_now(int64_t *in, bool stays)
 		*in = 0;
 	return true;
 }
+
+/* store.c */
+void sim_store_drain_all(struct sim_machine *m);
+uint64_t sim_word_load(struct shim *s, const void *w, int size, enum shim_order o);
+void sim_word_store(struct shim *s, void *w, int size, uint64_t v, enum shim_order o);
+bool sim_word_cas(struct shim *s, void *w, int size, uint64_t *expect, uint64_t v, enum shim_order o);
+uint64_t sim_word_fetch_add(struct shim *s, void *w, int size, uint64_t v, enum shim_order o);
+void sim_word_fence(struct shim *s, enum shim_order o);
 
 /* buf.c */
 bool sim_buf_is_live(const struct sim_machine *m, const void *p);

@@ -109,6 +109,7 @@ sim_zone_free(struct shim *s, const char *name)
 
 	if (z == NULL)
 		return rc != 0 ? rc : -ENOENT;
+	sim_store_drain_all(sim_door(s)->machine);
 	zone_release(z);
 	return 0;
 }
@@ -191,6 +192,7 @@ sim_ring_enqueue_burst(struct shim *s, struct rte_ring *r, void *const *objs, un
 	unsigned int k;
 
 	point(d, SIM_ENQUEUE, r, n);
+	sim_door_drain(d, d->nb_pending);
 	k = host_ring_enqueue_burst(s, r, objs, n);
 	for (unsigned int i = 0; i < k; i++)
 		sim_buf_move(d->machine, objs[i], SIM_AT_RING, NULL);
@@ -204,6 +206,7 @@ sim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigned
 	unsigned int k;
 
 	point(d, SIM_DEQUEUE, r, n);
+	sim_door_drain(d, d->nb_pending);
 	k = host_ring_dequeue_burst(s, r, objs, n);
 	for (unsigned int i = 0; i < k; i++)
 		sim_buf_move(d->machine, objs[i], SIM_AT_DOOR, d);
