@@ -52,7 +52,7 @@ struct lease {
  *     PARKING       -> COMMITTED          master, when no live old worker holds a lane any more
  *     OPEN, PARKING -> ABORTED            master; a worker that finds no live master, or that has been parked for too long
  *     COMMITTED     -> ROLLBACK           master; an old worker whose lane's new owner is dead or stands still
- *     COMMITTED     -> RETIRING           master, before any quit order; an old worker without a master at its own limit
+ *     COMMITTED     -> RETIRING           master, before any quit order; a worker without a master at its own limit
  *     RETIRING      -> CLOSED(new)        master, when the old workers are gone; without a master a new worker
  *     ABORTED, ROLLBACK -> CLOSED(active) master, when the new workers are gone; without a master an old worker
  * ROLLBACK and RETIRING both leave COMMITTED: one of them wins. Once it is RETIRING, old workers may have left, and there

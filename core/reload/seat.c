@@ -275,7 +275,7 @@ look(struct seat *st, uint64_t now_ns)
 	}
 }
 
-/* The peer holds the lane that is this worker's, and has not moved for the heartbeat time-out. */
+/* A peer that is in the way, and has not moved for the heartbeat time-out. It counts as dead when the system says so. */
 static void
 kill_peer(struct seat *st)
 {
@@ -307,47 +307,54 @@ step(struct seat *st, enum window_state state, const char *why)
 			gen_window_name(state), why);
 }
 
-/* COMMITTED, seen by an old worker. */
+/* COMMITTED: an old worker looks after its lane; both generations after the drain's end. */
 static void
 step_committed(struct seat *st)
 {
-	if (watch_lost(st, &st->peer_watch))
+	bool old = st->gen == st->window.active && !st->handing;
+
+	if (old && watch_lost(st, &st->peer_watch))
 		step(st, WINDOW_ROLLBACK, "the new worker is dead, or has not moved");
-	else if (st->nobody_ns >= timeout_ns(st))
+	else if (old && st->nobody_ns >= timeout_ns(st))
 		step(st, WINDOW_ROLLBACK, "the new worker has not taken its lane");
 	else if (watch_lost(st, &st->master_watch) && st->committed_ns >= st->shutdown_ms * NS_PER_MS)
 		step(st, WINDOW_RETIRING, "no master ends the drain");
+}
+
+/* One generation has to go, and this worker is of the other: without a master it sees to that. */
+static void
+step_end(struct seat *st)
+{
+	if (gen_rightful(st->window) != st->gen || !watch_lost(st, &st->master_watch))
+		return;
+	kill_peer(st);
+	if (watch_over(&st->master_watch) && gen_side_alive(st->shim, st->dir, st->side ^ 1) == 0)
+		step(st, WINDOW_CLOSED, "there is no master, the other generation is gone");
 }
 
 /* What a worker does with the window when those whose part it is do not. */
 static void
 window_step(struct seat *st)
 {
-	bool orphan = watch_over(&st->master_watch), old = st->gen == st->window.active;
+	bool parked = st->window.state == WINDOW_PARKING && st->gen == st->window.active;
 
+	if (st->gen != st->window.active && st->gen != st->window.wid)
+		return;
 	switch (st->window.state) {
 	case WINDOW_OPEN:
 	case WINDOW_PARKING:
-		if (orphan)
+		if (watch_over(&st->master_watch))
 			step(st, WINDOW_ABORTED, "there is no master");
-		else if (st->window.state == WINDOW_PARKING && old && st->nobody_ns >= timeout_ns(st))
+		else if (parked && st->nobody_ns >= timeout_ns(st))
 			step(st, WINDOW_ABORTED, "parked for too long");
 		break;
 	case WINDOW_COMMITTED:
-		if (old && !st->handing)
-			step_committed(st);
+		step_committed(st);
 		break;
-	case WINDOW_ABORTED:
-	case WINDOW_ROLLBACK:
-		if (orphan && old && gen_side_alive(st->shim, st->dir, st->side ^ 1) == 0)
-			step(st, WINDOW_CLOSED, "there is no master, the new generation is gone");
-		break;
-	case WINDOW_RETIRING:
-		if (orphan && st->gen == st->window.wid && gen_side_alive(st->shim, st->dir, st->side ^ 1) == 0)
-			step(st, WINDOW_CLOSED, "there is no master, the old generation is gone");
+	case WINDOW_CLOSED:
 		break;
 	default:
-		break;
+		step_end(st);
 	}
 }
 
@@ -476,21 +483,21 @@ static unsigned int
 tell_peer(struct seat *st)
 {
 	bool closed = st->window.state == WINDOW_CLOSED;
-	bool due = st->had_peer || st->gen != st->window.active || st->window.state == WINDOW_COMMITTED ||
+	bool expected = st->had_peer || st->gen != st->window.active || st->window.state == WINDOW_COMMITTED ||
 		st->window.state == WINDOW_RETIRING || st->window.state == WINDOW_ROLLBACK;
 
 	if (st->owe_gone) {
 		st->owe_gone = false;
 		return SEAT_DO_PEER_GONE;
 	}
-	if (st->told_gone || !st->paired || !(closed || (due && watch_over(&st->peer_watch))))
+	if (st->told_gone || !st->paired || !(closed || (expected && watch_over(&st->peer_watch))))
 		return 0;
 	st->told_gone = true;
 	return SEAT_DO_PEER_GONE;
 }
 
 static unsigned int
-tell_window(struct seat *st, unsigned int todo)
+tell_window(struct seat *st, unsigned int due)
 {
 	bool in = in_window(st) && (st->gen == st->window.wid || st->gen == st->window.active);
 
@@ -498,7 +505,7 @@ tell_window(struct seat *st, unsigned int todo)
 		st->open_wid = 0;
 		return SEAT_DO_CLOSE;
 	}
-	if (st->open_wid != 0 || !in || (todo & SEAT_DO_PEER_GONE) != 0)
+	if (st->open_wid != 0 || !in || (due & SEAT_DO_PEER_GONE) != 0)
 		return 0;
 	st->open_wid = st->window.wid;
 	st->paired = true;
@@ -508,13 +515,13 @@ tell_window(struct seat *st, unsigned int todo)
 
 /* Must it leave, and how? Leaving at once waits until the lane is let go. */
 static unsigned int
-tell_leave(struct seat *st)
+tell_leave(struct seat *st, unsigned int due)
 {
 	enum seat_order order = gen_order(st->shim, st->dir, st->gen, st->lane);
 	bool old = st->gen == st->window.active, new = st->gen == st->window.wid && !old;
 
 	if (order == SEAT_ABORT)
-		return SEAT_DO_EXIT;
+		return (due & SEAT_DO_LET_GO) == 0 ? SEAT_DO_EXIT : 0;
 	if ((new && !in_window(st)) || (!old && !new && !st->took))
 		return st->held == 0 ? SEAT_DO_EXIT : 0;
 	if (st->handing && !st->hand_marked) {
@@ -536,7 +543,7 @@ tell_role(struct seat *st, uint64_t word, uint64_t now_ns)
 {
 	bool rightful = gen_rightful(st->window) == st->gen;
 	bool draining = in_window(st) && !rightful && st->gen == st->window.active;
-	unsigned int todo = 0;
+	unsigned int due = 0;
 	struct lease l;
 
 	if (st->held != 0)
@@ -549,19 +556,19 @@ tell_role(struct seat *st, uint64_t word, uint64_t now_ns)
 		st->role = SEAT_ROLE_PARKED;
 	if (st->role == SEAT_ROLE_DRAIN && !st->gave) {
 		st->gave = true;
-		todo |= SEAT_DO_GAVE;
+		due |= SEAT_DO_GAVE;
 	}
 	if (draining && st->held == 0 && now_ns >= st->report_ns) {
 		st->report_ns = now_ns + SEAT_REPORT_NS;
-		todo |= SEAT_DO_REPORT;
+		due |= SEAT_DO_REPORT;
 	}
-	return todo;
+	return due;
 }
 
 unsigned int
 seat_turn(struct seat *st, uint64_t now_ns)
 {
-	unsigned int todo;
+	unsigned int due;
 	uint64_t lease;
 	bool watching;
 
@@ -581,11 +588,11 @@ seat_turn(struct seat *st, uint64_t now_ns)
 		look(st, now_ns);
 		window_step(st);
 	}
-	todo = lease_turn(st, lease, now_ns);
-	todo |= tell_role(st, lease, now_ns);
-	todo |= tell_peer(st);
-	todo |= tell_window(st, todo);
-	return todo | tell_leave(st);
+	due = lease_turn(st, lease, now_ns);
+	due |= tell_role(st, lease, now_ns);
+	due |= tell_peer(st);
+	due |= tell_window(st, due);
+	return due | tell_leave(st, due);
 }
 
 void

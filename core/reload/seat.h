@@ -15,8 +15,9 @@
  *   OPEN, PARKING -> ABORTED   no live master; or parked for the heartbeat time-out
  *   COMMITTED -> ROLLBACK      old worker, not handing over: the lane's new worker is dead, has left or stands still for
  *                              the heartbeat time-out; or nobody has owned the lane for so long
- *   COMMITTED -> RETIRING      old worker, master dead or standing still: shutdown_ms have passed in COMMITTED
+ *   COMMITTED -> RETIRING      master dead or standing still: shutdown_ms have passed in COMMITTED
  *   RETIRING, ABORTED, ROLLBACK -> CLOSED   a worker of the side that stays, no live master: the side that goes is empty
+ *                              (and its peer there is killed when it stands still for the heartbeat time-out)
  * Death is judged by the heartbeat first: only a process that does not beat from one look to the next is looked up by pid and
  * start time. Times are measured in the looker's own turns: a gap of more than SEAT_GAP_NS in these does not count (a machine
  * that was suspended declares nobody dead).

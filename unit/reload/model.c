@@ -215,7 +215,7 @@ worker_main(void *arg)
 		.shim = &p->door, .dir = &p->w->dir, .lane = p->lane, .gen = p->gen,
 		.heartbeat_timeout_ms = MODEL_TIMEOUT_MS, .shutdown_ms = MODEL_SHUTDOWN_MS, .proc_word = proc_word(p),
 	};
-	unsigned int todo;
+	unsigned int due;
 
 	if (seat_claim(&p->seat, &c) < 0)
 		return;
@@ -224,19 +224,19 @@ worker_main(void *arg)
 	for (;;) {
 		fiber_yield(p->f);
 		p->polls = false;
-		todo = seat_turn(&p->seat, p->w->now_ns);
-		p->took_order |= todo;
+		due = seat_turn(&p->seat, p->w->now_ns);
+		p->took_order |= due;
 		if (p->seat.role == SEAT_ROLE_OWNER)
 			polls(p);
 		leave(&p->door);
-		if ((todo & SEAT_DO_LET_GO) != 0) {
+		if ((due & SEAT_DO_LET_GO) != 0) {
 			p->polls = false;
 			seat_let_go(&p->seat, p->w->now_ns);
 		}
-		if ((todo & SEAT_DO_REPORT) != 0)
+		if ((due & SEAT_DO_REPORT) != 0)
 			seat_report(&p->seat, &(struct drain_counts){ .udp = 1 }, (uint32_t)(p->w->now_ns / MODEL_MS));
 		seat_beat(&p->seat);
-		if ((todo & SEAT_DO_EXIT) != 0 || seat_may_leave(&p->seat, p->w->now_ns)) {
+		if ((due & SEAT_DO_EXIT) != 0 || seat_may_leave(&p->seat, p->w->now_ns)) {
 			p->polls = false;
 			seat_release(&p->seat);
 			return;
