@@ -61,7 +61,7 @@ ctl_dir_attach(struct shim *s, struct ctl_dir **out)
 	if (rc < 0)
 		return rc;
 	if (d->nb_workers == 0 || d->nb_workers >= CTL_MAX_PROCS || d->first_proc > 1 ||
-	    d->nb_ports > SHIM_MAX_PORTS || d->boot_id == 0)
+	    d->nb_ports > SHIM_MAX_PORTS || d->boot_id == 0 || d->sides == 0 || d->sides > 2)
 		return -EPROTO;
 	*out = d;
 	return 0;
@@ -176,6 +176,7 @@ ctl_state_set(struct shim *s, struct ctl_block *b, enum ctl_state state)
 void
 ctl_release(struct shim *s, struct ctl_block *b)
 {
+	shim_store32(s, &b->owner_mark, 0, SHIM_RELAXED); /* it has given everything back */
 	shim_store32(s, &b->state, CTL_FREE, SHIM_RELEASE);
 	shim_store64(s, &b->claim, 0, SHIM_RELEASE);
 }
@@ -192,6 +193,60 @@ ctl_reap(struct shim *s, struct ctl_block *b)
 		return false;
 	shim_store32(s, &b->state, CTL_FREE, SHIM_RELEASE);
 	return true;
+}
+
+uint32_t
+ctl_mark_next(struct shim *s, struct ctl_dir *d)
+{
+	uint32_t mark;
+
+	do {
+		/* relaxed: only that nobody else gets the number matters */
+		mark = (shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) + 1) & ~SHIM_BUF_UNSTAMPED; /* 31 bits */
+	} while (mark == 0);
+	return mark;
+}
+
+void
+ctl_mark_set(struct shim *s, struct ctl_block *b, uint32_t mark)
+{
+	shim_store32(s, &b->cache_id, shim_cache_id(s), SHIM_RELAXED);
+	/* release: the cache is known before the mark says that there is something to sweep */
+	shim_store32(s, &b->owner_mark, mark, SHIM_RELEASE);
+}
+
+/* Under `sweeper`. */
+static int
+sweep_locked(struct shim *s, struct ctl_block *b, struct shim_pool *pool, uint64_t mine)
+{
+	/* acquire: pairs with the claim; a successor that claims from here on waits for `sweeper` before it takes a buffer */
+	uint64_t owner = shim_load64(s, &b->claim, SHIM_ACQUIRE);
+	uint32_t mark = shim_load32(s, &b->owner_mark, SHIM_ACQUIRE);
+	unsigned int n;
+
+	if (mark == 0 || (owner != 0 && owner != mine && word_alive(s, owner)))
+		return 0;
+	n = shim_pool_sweep(s, pool, mark, shim_load32(s, &b->cache_id, SHIM_RELAXED));
+	shim_store32(s, &b->owner_mark, 0, SHIM_RELEASE);
+	return n;
+}
+
+int
+ctl_sweep(struct shim *s, struct ctl_block *b, struct shim_pool *pool)
+{
+	struct shim_proc self = shim_self(s);
+	uint64_t mine = ctl_proc_word(&self), seen = shim_load64(s, &b->sweeper, SHIM_ACQUIRE);
+	int n;
+
+	if (seen != 0 && word_alive(s, seen))
+		return -EBUSY;
+	/* acquire: what the last sweeper did is seen */
+	if (!shim_cas64(s, &b->sweeper, &seen, mine, SHIM_ACQ_REL))
+		return -EBUSY;
+	n = sweep_locked(s, b, pool, mine);
+	/* release: the sweep is over before another one begins */
+	shim_store64(s, &b->sweeper, 0, SHIM_RELEASE);
+	return n;
 }
 
 /* Takes the client lock, or breaks a dead client's. */

@@ -12,7 +12,7 @@
 #include "../stack/stack.h"
 
 #define CTL_MAGIC 0x6e6f6e6963637430ull /* "nonicct0" */
-#define CTL_LAYOUT_VERSION 1
+#define CTL_LAYOUT_VERSION 2
 #define CTL_DIR_ZONE "nonic_dir"
 #define CTL_POOL "nonic_pool"
 #define CTL_MAX_PROCS 64
@@ -34,6 +34,8 @@ struct ctl_dir {
 	uint8_t device_digest[32];   /* CFG-6 */
 	struct stack_secrets secrets;
 	struct shim_proc primary;
+	uint32_t sides;              /* 2 with graceful_reload=1, else 1: a worker has a block on each (layout_ctl_index) */
+	uint32_t next_mark;          /* owner marks where there is no generation directory; by fetch-add (REL-18) */
 	uint64_t ready;              /* 1 when complete: release-stored last */
 };
 
@@ -56,7 +58,7 @@ enum ctl_op {
 	CTL_OP_COUNT,
 };
 
-/* One per process: [0] the primary, [1 + proc_id] a worker. Zone "nonic_ctl_N". */
+/* One per process: CTL_PRIMARY, CTL_MASTER (graceful_reload=1 only), layout_ctl_index() a worker. Zone "nonic_ctl_N". */
 struct ctl_block {
 	uint64_t magic;
 	uint32_t layout_version;
@@ -64,6 +66,9 @@ struct ctl_block {
 	uint64_t boot_id;
 	uint64_t claim;              /* ctl_proc_word of the owner, 0: none; taken by compare-and-swap */
 	struct shim_proc owner;
+	/* REL-18: what the owner stamps its buffers with (0: nothing to sweep) and its cache's id; who sweeps holds `sweeper` */
+	uint32_t owner_mark, cache_id;
+	uint64_t sweeper;            /* ctl_proc_word; by compare-and-swap */
 	uint64_t heartbeat;          /* +1 every turn; owner writes */
 	uint64_t turns, idle_turns, cycles_busy, cycles_idle;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, rx_dropped, tx_dropped;
@@ -125,6 +130,17 @@ void ctl_release(struct shim *s, struct ctl_block *b);
 int ctl_owner_alive(struct shim *s, const struct ctl_block *b);
 /* If the owner is dead, frees the block for a successor and returns true. */
 bool ctl_reap(struct shim *s, struct ctl_block *b);
+
+/* An owner mark that no other process of this boot has; never 0. */
+uint32_t ctl_mark_next(struct shim *s, struct ctl_dir *d);
+/* Publishes what the owner stamps its buffers with, before it takes the first one. */
+void ctl_mark_set(struct shim *s, struct ctl_block *b, uint32_t mark);
+/*
+ * Buffers that a dead owner left go home (REL-18): called by the primary that sees the death, and by a successor that has claimed
+ * the block and published no mark yet; whoever is first does it. How many came home; 0 with a live owner; -EBUSY:
+ * another one is at it, try again.
+ */
+int ctl_sweep(struct shim *s, struct ctl_block *b, struct shim_pool *pool);
 
 /* A request taken out of the block into private memory: nothing in it can change any more. */
 struct ctl_request {

@@ -35,12 +35,23 @@ layout_mtu_mode(const struct nonic_config *cfg)
 /* The EAL's --file-prefix of this configuration, as config_eal_args gives it ("rte" is the EAL's own default). */
 void layout_file_prefix(const struct nonic_config *cfg, char *buf, size_t n);
 
-/* The ring that carries frames to another worker's queue of a port (packet dispatcher, shared ARP and ND). */
-void layout_ring_name(uint16_t port, unsigned int queue, char name[SHIM_NAME_MAX]);
+/*
+ * The ring that carries frames from one queue of a port to another one (packet dispatcher, shared ARP and ND). SP/SC: its ends are the
+ * workers that poll the two queues. nonic_dq_P_F_T
+ */
+void layout_ring_name(uint16_t port, unsigned int from, unsigned int to, char name[SHIM_NAME_MAX]);
+
+/* Generations: sides that have workers. */
+static inline unsigned int
+layout_sides(const struct nonic_config *cfg)
+{
+	return cfg->graceful_reload ? 2 : 1;
+}
 
 /*
- * Rings and tables of generations; lane: the queue's index, side: that of the consumer (drain: frames for its stack) or of the producer
- * (relay: frames for the port). All rings are SP/SC: the other end is the worker of the same lane on the other side.
+ * Rings and tables of generations; lane: the worker's index, proc_id - first (the queue's index too, where every worker polls every port);
+ * side: that of the consumer (drain: frames for its stack) or of the producer (relay: frames for the port). All rings are SP/SC: the
+ * other end is the worker of the same lane on the other side.
  */
 void layout_drain_name(uint16_t port, unsigned int lane, unsigned int side, char name[SHIM_NAME_MAX]); /* nonic_dr_P_L_S */
 void layout_relay_name(uint16_t port, unsigned int lane, unsigned int side, char name[SHIM_NAME_MAX]); /* nonic_rl_P_L_S */

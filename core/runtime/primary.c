@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../reload/gen_dir.h"
 #include "primary_priv.h"
 
 static int
@@ -19,13 +20,16 @@ pool_setup(struct primary *p)
 			"mbuf_mode=large", cfg->max_mtu, MTU_LARGE_MAX);
 		return rc;
 	}
-	/* both descriptor rings full, a back-log of the same size behind the transmit side, and the dispatch ring */
+	/* both descriptor rings full, a back-log of the same size behind the transmit side, and the rings between queues */
 	for (unsigned int i = 0; i < cfg->nb_ports; i++) {
 		uint32_t q = cfg->port[cfg->port_list[i]].nb_lcores;
 
-		n += q * (3 * PRIMARY_DESC + (q > 1 ? PRIMARY_RING : 0));
+		n += q * (3 * PRIMARY_DESC + (q > 1 ? (q - 1) * primary_pair_size(q) : 0));
+		/* the other generation's back-log, and drain and relay ring of each side */
+		if (cfg->graceful_reload)
+			n += q * (PRIMARY_DESC + 4 * cfg->drain_ring_size);
 	}
-	n += (p->nb_workers + 1) * PRIMARY_CACHE + p->nb_workers * PRIMARY_PER_WORKER;
+	n += (p->nb_places + 1) * PRIMARY_CACHE + p->nb_places * PRIMARY_PER_WORKER;
 	/* 2^k - 1 is what a pool's ring holds without waste */
 	for (uint32_t full = 8191;; full = full * 2 + 1) {
 		if (n <= full) {
@@ -86,6 +90,7 @@ dir_setup(struct primary *p)
 	d->first_proc = p->first_proc;
 	d->nb_workers = p->nb_workers;
 	d->nb_ports = p->cfg->nb_ports;
+	d->sides = layout_sides(p->cfg);
 	d->primary = shim_self(p->shim);
 	rc = shim_entropy(p->shim, &d->secrets, sizeof(d->secrets));
 	if (rc == 0)
@@ -117,8 +122,10 @@ blocks_setup(struct primary *p)
 {
 	int rc = block_setup(p, CTL_PRIMARY, &p->block);
 
-	for (unsigned int i = 0; rc == 0 && i < p->nb_workers; i++)
-		rc = block_setup(p, 1 + p->first_proc + i, &p->worker[i].block);
+	for (unsigned int i = 0; rc == 0 && i < p->nb_places; i++)
+		rc = block_setup(p, p->worker[i].index, &p->worker[i].block);
+	if (rc == 0 && p->cfg->graceful_reload)
+		rc = block_setup(p, CTL_MASTER, &p->master);
 	if (rc < 0)
 		return rc;
 	rc = ctl_claim(p->shim, p->block);
@@ -132,6 +139,23 @@ blocks_setup(struct primary *p)
 	return 0;
 }
 
+static void
+places_name(struct primary *p)
+{
+	bool sides = layout_sides(p->cfg) > 1;
+
+	p->nb_places = p->nb_workers * layout_sides(p->cfg);
+	for (unsigned int i = 0; i < p->nb_places; i++) {
+		unsigned int id = p->first_proc + i % p->nb_workers, side = i / p->nb_workers;
+
+		p->worker[i].index = layout_ctl_index(id, side);
+		if (sides)
+			snprintf(p->worker[i].name, sizeof(p->worker[i].name), "worker %u of side %u", id, side);
+		else
+			snprintf(p->worker[i].name, sizeof(p->worker[i].name), "worker %u", id);
+	}
+}
+
 int
 primary_setup(struct shim *s, const struct nonic_config *cfg, struct primary **out)
 {
@@ -139,9 +163,11 @@ primary_setup(struct shim *s, const struct nonic_config *cfg, struct primary **o
 	struct primary *p;
 	int rc;
 
-	if (workers == 0 || layout_first_proc(cfg) + workers >= CTL_MAX_PROCS) {
-		shim_log(s, SHIM_LOG_ERR, "[dpdk] lcore_mask leaves %u workers: 1 to %u are possible", workers,
-			CTL_MAX_PROCS - 2);
+	unsigned int most = cfg->graceful_reload ? GEN_MAX_LANES : CTL_MAX_PROCS - 1 - layout_first_proc(cfg);
+
+	_Static_assert(CONFIG_MAX_LANES == GEN_MAX_LANES && 1 + GEN_MAX_LANES <= LAYOUT_SIDE, "every lane has a block on each side");
+	if (workers == 0 || workers > most) {
+		shim_log(s, SHIM_LOG_ERR, "[dpdk] lcore_mask leaves %u workers: 1 to %u are possible", workers, most);
 		return -EINVAL;
 	}
 	p = shim_malloc(s, sizeof(*p));
@@ -153,6 +179,7 @@ primary_setup(struct shim *s, const struct nonic_config *cfg, struct primary **o
 	p->cfg = cfg;
 	p->first_proc = layout_first_proc(cfg);
 	p->nb_workers = workers;
+	places_name(p);
 	shim_clock_sample(s);
 	/* the directory first: it refuses to stand beside another primary's before anything is touched */
 	rc = dir_setup(p);
@@ -160,6 +187,8 @@ primary_setup(struct shim *s, const struct nonic_config *cfg, struct primary **o
 		rc = pool_setup(p);
 	if (rc == 0)
 		rc = ports_setup(p);
+	if (rc == 0)
+		rc = primary_reload_setup(p);
 	if (rc == 0)
 		rc = blocks_setup(p);
 	if (rc < 0) {
@@ -183,10 +212,15 @@ primary_teardown(struct primary *p)
 		shim_store64(s, &p->dir->ready, 0, SHIM_RELEASE);
 	for (unsigned int i = 0; i < p->nb_ports; i++)
 		primary_port_undo(p, &p->port[i]);
-	for (unsigned int i = 0; i < p->nb_workers; i++) {
+	primary_reload_undo(p);
+	for (unsigned int i = 0; i < p->nb_places; i++) {
 		if (p->worker[i].block == NULL)
 			continue;
-		ctl_block_name(1 + p->first_proc + i, name);
+		ctl_block_name(p->worker[i].index, name);
+		shim_zone_free(s, name);
+	}
+	if (p->master != NULL) {
+		ctl_block_name(CTL_MASTER, name);
 		shim_zone_free(s, name);
 	}
 	if (p->block != NULL) {
@@ -205,25 +239,36 @@ primary_teardown(struct primary *p)
 	shim_free(s, p);
 }
 
+/* REL-18: what a dead worker had in its hands goes home, and its place is free. */
+static void
+worker_bury(struct primary *p, struct primary_worker *w)
+{
+	uint32_t pid = w->block->owner.pid;
+	int n = ctl_sweep(p->shim, w->block, p->pool);
+
+	if (n < 0 || !ctl_reap(p->shim, w->block))
+		return; /* a successor is at it, or has been */
+	w->stuck = false;
+	shim_log(p->shim, SHIM_LOG_ERR, "%s (pid %u) died: its place is free, %d of its buffers came home", w->name, pid, n);
+}
+
 /* Looks at one worker: dead ones give their block back, stuck ones are named once. */
 static void
-worker_look(struct primary *p, unsigned int i, uint64_t now)
+worker_look(struct primary *p, struct primary_worker *w, uint64_t now)
 {
-	struct primary_worker *w = &p->worker[i];
 	uint64_t beat = shim_load64(p->shim, &w->block->heartbeat, SHIM_RELAXED);
 	uint64_t limit = (uint64_t)p->cfg->reload_heartbeat_timeout_ms * 1000000u;
 	uint32_t pid = w->block->owner.pid;
 
 	if (beat != w->heartbeat) {
 		if (w->stuck)
-			shim_log(p->shim, SHIM_LOG_NOTICE, "worker %u (pid %u) moves again", p->first_proc + i, pid);
+			shim_log(p->shim, SHIM_LOG_NOTICE, "%s (pid %u) moves again", w->name, pid);
 		w->heartbeat = beat;
 		w->progress_ns = now;
 		w->stuck = false;
 	}
-	if (ctl_reap(p->shim, w->block)) {
-		shim_log(p->shim, SHIM_LOG_ERR, "worker %u (pid %u) died: its place is free", p->first_proc + i, pid);
-		w->stuck = false;
+	if (shim_load64(p->shim, &w->block->claim, SHIM_ACQUIRE) != 0 && !ctl_owner_alive(p->shim, w->block)) {
+		worker_bury(p, w);
 		return;
 	}
 	if (shim_load32(p->shim, &w->block->state, SHIM_ACQUIRE) != CTL_RUNNING) {
@@ -232,7 +277,7 @@ worker_look(struct primary *p, unsigned int i, uint64_t now)
 	}
 	if (!w->stuck && limit > 0 && now - w->progress_ns > limit) {
 		w->stuck = true;
-		shim_log(p->shim, SHIM_LOG_WARNING, "worker %u (pid %u) has not turned for %u ms", p->first_proc + i, pid,
+		shim_log(p->shim, SHIM_LOG_WARNING, "%s (pid %u) has not turned for %u ms", w->name, pid,
 			(unsigned int)((now - w->progress_ns) / 1000000u));
 	}
 }
@@ -248,21 +293,25 @@ worker_runs(struct primary *p, const struct ctl_block *b)
 	return owner.pid != 0 && owner.pid != self.pid && shim_proc_alive(p->shim, &owner) == 1;
 }
 
-/* True when every worker has left, or their time is up. */
+/* It has left when its process has: until then it may still touch what it shares. */
+static bool
+has_left(struct primary *p, const struct ctl_block *b, const char *name, uint64_t now)
+{
+	if (!worker_runs(p, b))
+		return true;
+	if (now >= p->stop_deadline_ns)
+		shim_log(p->shim, SHIM_LOG_WARNING, "%s (pid %u) did not leave within %u ms", name, b->owner.pid, PRIMARY_STOP_MS);
+	return false;
+}
+
+/* True when every worker has left, and the master, or their time is up. */
 static bool
 workers_gone(struct primary *p, uint64_t now)
 {
-	bool gone = true;
+	bool gone = p->master == NULL || has_left(p, p->master, "the master", now);
 
-	for (unsigned int i = 0; i < p->nb_workers; i++) {
-		/* it has left when its process has: until then it may still touch what it shares */
-		if (!worker_runs(p, p->worker[i].block))
-			continue;
-		gone = false;
-		if (now >= p->stop_deadline_ns)
-			shim_log(p->shim, SHIM_LOG_WARNING, "worker %u (pid %u) did not leave within %u ms",
-				p->first_proc + i, p->worker[i].block->owner.pid, PRIMARY_STOP_MS);
-	}
+	for (unsigned int i = 0; i < p->nb_places; i++)
+		gone &= has_left(p, p->worker[i].block, p->worker[i].name, now);
 	return gone || now >= p->stop_deadline_ns;
 }
 
@@ -274,7 +323,10 @@ primary_stop(struct primary *p)
 	p->stopping = true;
 	p->stop_deadline_ns = shim_now_ns(p->shim) + PRIMARY_STOP_MS * 1000000ull;
 	ctl_state_set(p->shim, p->block, CTL_STOPPING);
-	for (unsigned int i = 0; i < p->nb_workers; i++)
+	/* the master first: it must not start workers again */
+	if (p->master != NULL)
+		shim_store32(p->shim, &p->master->quit, 1, SHIM_RELEASE);
+	for (unsigned int i = 0; i < p->nb_places; i++)
 		shim_store32(p->shim, &p->worker[i].block->quit, 1, SHIM_RELEASE);
 }
 
@@ -291,8 +343,10 @@ primary_turn(struct primary *p)
 	}
 	if (now >= p->liveness_ns) {
 		p->liveness_ns = now + PRIMARY_LIVENESS_MS * 1000000ull;
-		for (unsigned int i = 0; i < p->nb_workers; i++)
-			worker_look(p, i, now);
+		for (unsigned int i = 0; i < p->nb_places; i++)
+			worker_look(p, &p->worker[i], now);
+		if (p->master != NULL && ctl_reap(p->shim, p->master))
+			shim_log(p->shim, SHIM_LOG_ERR, "the master (pid %u) died; its workers go on", p->master->owner.pid);
 	}
 	if (p->stopping && !p->stopped && workers_gone(p, now))
 		p->stopped = true;

@@ -24,9 +24,9 @@ park(void *ctx)
 	struct shim_proc self = shim_self(p->shim);
 
 	/* all of them, those without an owner too: whoever comes now finds the order before its first turn */
-	for (unsigned int i = 0; i < p->nb_workers; i++)
+	for (unsigned int i = 0; i < p->nb_places; i++)
 		shim_store32(p->shim, &p->worker[i].block->park_order, order, SHIM_SEQ_CST);
-	for (unsigned int i = 0; i < p->nb_workers; i++) {
+	for (unsigned int i = 0; i < p->nb_places; i++) {
 		struct ctl_block *b = p->worker[i].block;
 
 		/* a worker inside this process does not run while this does */
@@ -37,8 +37,8 @@ park(void *ctx)
 			if (!ctl_owner_alive(p->shim, b))
 				break;
 			if (shim_clock_ns(p->shim) >= deadline) {
-				shim_log(p->shim, SHIM_LOG_ERR, "worker %u (pid %u) did not let go of its queues within "
-					"%u ms", p->first_proc + i, b->owner.pid, PRIMARY_PARK_MS);
+				shim_log(p->shim, SHIM_LOG_ERR, "%s (pid %u) did not let go of its queues within %u ms",
+					p->worker[i].name, b->owner.pid, PRIMARY_PARK_MS);
 				return -ETIMEDOUT;
 			}
 			shim_sleep_ns(p->shim, STEP_NS);
@@ -78,7 +78,7 @@ resume(void *ctx)
 {
 	struct primary *p = ((struct quiesce *)ctx)->p;
 
-	for (unsigned int i = 0; i < p->nb_workers; i++)
+	for (unsigned int i = 0; i < p->nb_places; i++)
 		shim_store32(p->shim, &p->worker[i].block->park_order, 0, SHIM_RELEASE);
 }
 

@@ -177,24 +177,59 @@ port_start(struct primary *p, struct primary_port *pp, const struct shim_port_in
 	return rc;
 }
 
+uint32_t
+primary_pair_size(unsigned int nb_queues)
+{
+	uint32_t size = PRIMARY_RING;
+
+	while (size > PRIMARY_RING_MIN && size / 2 * (nb_queues - 1) >= PRIMARY_RING)
+		size /= 2;
+	return size;
+}
+
 static int
 port_rings(struct primary *p, struct primary_port *pp)
 {
+	unsigned int n = pp->nb_queues, size = primary_pair_size(n);
 	char name[SHIM_NAME_MAX];
 	int rc;
 
-	if (pp->nb_queues < 2)
+	if (n < 2)
 		return 0;
-	for (uint16_t q = 0; q < pp->nb_queues; q++) {
-		layout_ring_name(pp->port, q, name);
-		rc = shim_ring_create(p->shim, name, PRIMARY_RING, SHIM_RING_MP_SC, &pp->ring[q]);
+	pp->ring = shim_malloc(p->shim, n * n * sizeof(*pp->ring));
+	if (pp->ring == NULL) {
+		shim_log(p->shim, SHIM_LOG_ERR, "no memory for the primary");
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < n * n; i++) {
+		if (i / n == i % n)
+			continue;
+		layout_ring_name(pp->port, i / n, i % n, name);
+		rc = shim_ring_create(p->shim, name, size, SHIM_RING_SP_SC, &pp->ring[i]);
 		if (rc < 0) {
-			pp->ring[q] = NULL;
-			shim_log(p->shim, SHIM_LOG_ERR, "ring %s of %u frames: %s", name, PRIMARY_RING, strerror(-rc));
+			pp->ring[i] = NULL;
+			shim_log(p->shim, SHIM_LOG_ERR, "ring %s of %u frames: %s", name, size, strerror(-rc));
 			return rc;
 		}
 	}
 	return 0;
+}
+
+static void
+rings_undo(struct primary *p, struct primary_port *pp)
+{
+	unsigned int n = pp->nb_queues * pp->nb_queues;
+	struct rte_mbuf *m;
+
+	for (unsigned int i = 0; pp->ring != NULL && i < n; i++) {
+		if (pp->ring[i] == NULL)
+			continue;
+		while (shim_ring_dequeue_burst(p->shim, pp->ring[i], (void **)&m, 1) == 1)
+			shim_buf_free(p->shim, m);
+		shim_ring_free(p->shim, pp->ring[i]);
+	}
+	shim_free(p->shim, pp->ring);
+	pp->ring = NULL;
 }
 
 int
@@ -224,17 +259,8 @@ primary_port_setup(struct primary *p, struct primary_port *pp)
 void
 primary_port_undo(struct primary *p, struct primary_port *pp)
 {
-	struct rte_mbuf *m;
-
 	if (pp->started && shim_port_stop(p->shim, pp->port) < 0)
 		shim_log(p->shim, SHIM_LOG_WARNING, "port %u did not stop", pp->port);
 	pp->started = false;
-	for (uint16_t q = 0; q < SHIM_MAX_QUEUES; q++) {
-		if (pp->ring[q] == NULL)
-			continue;
-		while (shim_ring_dequeue_burst(p->shim, pp->ring[q], (void **)&m, 1) == 1)
-			shim_buf_free(p->shim, m);
-		shim_ring_free(p->shim, pp->ring[q]);
-		pp->ring[q] = NULL;
-	}
+	rings_undo(p, pp);
 }

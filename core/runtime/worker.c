@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker_priv.h"
+#include "worker_reload.h"
+
+#define SWEEP_TRIES 500u    /* how long a successor waits for the sweep of its predecessor's buffers */
+#define SWEEP_STEP_NS 1000000ull
 
 /* The directory, this worker's block and the pool; nothing is claimed yet. */
 static int
-attach(struct worker *w)
+attach(struct worker *w, uint32_t generation)
 {
 	uint8_t digest[CONFIG_DIGEST_LEN];
 	int rc = ctl_dir_attach(w->shim, &w->dir);
@@ -24,6 +27,7 @@ attach(struct worker *w)
 			w->dir->first_proc, w->dir->first_proc + w->dir->nb_workers - 1);
 		return -EINVAL;
 	}
+	w->lane = w->proc_id - w->dir->first_proc;
 	config_device_digest(w->cfg, digest);
 	if (memcmp(digest, w->dir->device_digest, sizeof(digest)) != 0) {
 		shim_log(w->shim, SHIM_LOG_ERR, "%s: its device-side keys (ports, lcores, vdevs, MTU limits) are not those "
@@ -32,12 +36,33 @@ attach(struct worker *w)
 	}
 	rc = ctl_attach(w->shim, CTL_PRIMARY, &w->primary);
 	if (rc == 0)
-		rc = ctl_attach(w->shim, 1 + w->proc_id, &w->block);
-	if (rc == 0)
 		rc = shim_pool_lookup(w->shim, CTL_POOL, &w->pool);
+	if (rc == 0) {
+		rc = worker_reload_claim(w, generation);
+		if (rc < 0)
+			return rc;
+		rc = ctl_attach(w->shim, layout_ctl_index(w->proc_id, w->rl != NULL ? worker_side(w) : 0), &w->block);
+	}
 	if (rc < 0)
 		shim_log(w->shim, SHIM_LOG_ERR, "the primary's memory is incomplete: %s", strerror(-rc));
 	return rc;
+}
+
+/* A predecessor's buffers go home before this process takes the first one: they may share a cache (REL-18). */
+static int
+sweep(struct worker *w)
+{
+	int n = ctl_sweep(w->shim, w->block, w->pool);
+
+	for (unsigned int i = 0; n == -EBUSY && i < SWEEP_TRIES; i++) {
+		shim_sleep_ns(w->shim, SWEEP_STEP_NS);
+		n = ctl_sweep(w->shim, w->block, w->pool);
+	}
+	if (n > 0)
+		shim_log(w->shim, SHIM_LOG_NOTICE, "worker %u: %d buffers of its dead predecessor came home", w->proc_id, n);
+	if (n < 0)
+		shim_log(w->shim, SHIM_LOG_ERR, "worker %u: its predecessor's buffers are being swept all the time", w->proc_id);
+	return n < 0 ? n : 0;
 }
 
 static int
@@ -47,28 +72,41 @@ claim(struct worker *w)
 
 	if (rc == -EBUSY)
 		shim_log(w->shim, SHIM_LOG_ERR, "worker %u is running already (pid %u)", w->proc_id, w->block->owner.pid);
-	if (rc == 0)
-		w->claimed = true;
-	return rc;
+	if (rc < 0)
+		return rc;
+	w->claimed = true;
+	rc = sweep(w);
+	if (rc < 0)
+		return rc;
+	w->mark = w->rl != NULL ? w->rl->seat.owner_mark : ctl_mark_next(w->shim, w->dir);
+	ctl_mark_set(w->shim, w->block, w->mark);
+	return worker_reload_setup(w);
 }
 
 static int
 rings_find(struct worker *w, struct worker_port *wp)
 {
 	char name[SHIM_NAME_MAX];
-	int rc;
+	int rc = 0;
 
-	if (wp->nb_queues < 2)
-		return 0;
-	for (unsigned int q = 0; q < wp->nb_queues; q++) {
-		layout_ring_name(wp->port, q, name);
-		rc = shim_ring_lookup(w->shim, name, &wp->ring[q]);
+	for (unsigned int q = 0; wp->nb_queues > 1 && q < wp->nb_queues; q++) {
+		if (q == wp->queue)
+			continue;
+		layout_ring_name(wp->port, wp->queue, q, name);
+		rc = shim_ring_lookup(w->shim, name, &wp->to[q]);
+		if (rc == 0) {
+			layout_ring_name(wp->port, q, wp->queue, name);
+			rc = shim_ring_lookup(w->shim, name, &wp->from[q]);
+		}
 		if (rc < 0) {
 			shim_log(w->shim, SHIM_LOG_ERR, "ring %s: %s", name, strerror(-rc));
 			return rc;
 		}
 	}
-	return 0;
+	/* with generations the ends go with the lane, and are taken when it is */
+	if (w->owner)
+		worker_ring_ends(wp);
+	return worker_reload_port(w, wp);
 }
 
 static int
@@ -91,7 +129,9 @@ ports_setup(struct worker *w)
 		wp->port = port;
 		wp->queue = queue;
 		wp->nb_queues = w->cfg->port[port].nb_lcores;
-		rc = rings_find(w, wp);
+		rc = worker_tx_init(w, wp);
+		if (rc == 0)
+			rc = rings_find(w, wp);
 		if (rc == 0)
 			rc = worker_if_setup(w, wp);
 		if (rc < 0)
@@ -108,7 +148,8 @@ stack_setup(struct worker *w)
 {
 	struct stack_config sc = {
 		.shim = w->shim, .pool = w->pool, .secrets = w->dir->secrets,
-		.fd_reserve = w->cfg->fd_reserve, .buf_low_watermark = w->cfg->mbuf_low_watermark,
+		.fd_reserve = w->cfg->fd_reserve, .buf_low_watermark = w->cfg->mbuf_low_watermark, .buf_mark = w->mark,
+		.udp_flow = w->rl != NULL ? worker_reload_flow : NULL, .udp_flow_ctx = w,
 	};
 	int rc = stack_create(&sc, &w->stack);
 
@@ -137,7 +178,7 @@ worker_create(const struct worker_config *wc, struct worker **out)
 	w->tx_delay_ns = wc->cfg->pkt_tx_delay_us * 1000ull;
 	w->now_ns = shim_clock_sample(w->shim);
 	w->turn_cycles = shim_cycles(w->shim);
-	rc = attach(w);
+	rc = attach(w, wc->generation);
 	if (rc == 0)
 		rc = claim(w);
 	/* after the claim: a live worker's files are never touched; before the stack: it may send already */
@@ -176,6 +217,7 @@ worker_destroy(struct worker *w)
 		shim_free(s, w->port[i]);
 	}
 	capture_close(w->capture);
+	worker_reload_release(w);
 	if (w->claimed)
 		ctl_release(s, w->block);
 	shim_free(s, w);
@@ -248,6 +290,8 @@ turn_control(struct worker *w)
 	if (ctl_poll(w->shim, w->block, &r))
 		worker_answer(w, &r);
 	primary_look(w);
+	if (w->rl != NULL)
+		worker_reload_turn(w);
 }
 
 static void
@@ -274,6 +318,8 @@ turn_heartbeat(struct worker *w, unsigned int did)
 	w->turns++;
 	w->idle_turns += did == 0;
 	shim_store64(w->shim, &w->block->heartbeat, w->turns, SHIM_RELAXED);
+	if (w->rl != NULL)
+		worker_reload_end(w);
 	if (w->dirty && (did == 0 || w->now_ns - w->published_ns >= WORKER_PUBLISH_NS)) {
 		worker_publish(w);
 		if (w->capture != NULL)
@@ -300,9 +346,12 @@ uint64_t
 worker_next_wake(struct worker *w)
 {
 	uint64_t at = stack_next_deadline(w->stack), due = worker_tx_due(w), now = shim_now_ns(w->shim);
+	uint64_t nap = worker_reload_nap(w);
 
 	if (due < at)
 		at = due;
+	if (nap != UINT64_MAX && now + nap < at)
+		at = now + nap;
 	if (w->dirty && w->published_ns + WORKER_PUBLISH_NS < at)
 		at = w->published_ns + WORKER_PUBLISH_NS;
 	if (at == UINT64_MAX)
@@ -316,13 +365,17 @@ worker_run(struct worker *w, const volatile int *stop)
 	uint64_t idle_ns = w->cfg->idle_sleep_us * 1000ull;
 
 	while (!w->stop && (stop == NULL || !*stop)) {
-		uint64_t wake;
+		/* in a window two workers share a processor: a turn that did nothing gives it away */
+		bool did = worker_turn(w) > 0, shared = worker_reload_nap(w) == WORKER_NAP_NS;
+		uint64_t wake, most = shared ? WORKER_NAP_NS : idle_ns;
 
-		if (worker_turn(w) > 0 || idle_ns == 0)
+		if (did && shared && w->rl->crowded)
+			shim_sleep_ns(w->shim, WORKER_NAP_NS);
+		if (did || most == 0)
 			continue;
 		wake = worker_next_wake(w);
 		if (wake > 0)
-			shim_sleep_ns(w->shim, wake < idle_ns ? wake : idle_ns);
+			shim_sleep_ns(w->shim, wake < most ? wake : most);
 	}
 }
 
@@ -336,6 +389,12 @@ bool
 worker_stopped(const struct worker *w)
 {
 	return w->stop;
+}
+
+uint32_t
+worker_generation(const struct worker *w)
+{
+	return w->rl != NULL ? w->rl->seat.gen : 0;
 }
 
 struct stack *
@@ -399,6 +458,7 @@ worker_raw_send(struct worker *w, uint16_t port, const void *data, size_t len)
 		m = shim_buf_alloc(w->shim, w->pool);
 		if (m == NULL)
 			break;
+		shim_buf_mark_set(m, w->mark);
 		k = shim_buf_tailroom(m);
 		if (k > len - done)
 			k = len - done;

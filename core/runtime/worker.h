@@ -19,6 +19,7 @@ struct worker_config {
 	struct shim *shim;
 	const struct nonic_config *cfg; /* outlives the worker */
 	unsigned int proc_id;           /* which lcore of lcore_mask, in ascending order: F-Stack's --proc-id */
+	uint32_t generation;            /* graceful_reload=1: as the master says; 0: the active one, or the first */
 	worker_loop_fn *loop;           /* the application; may be NULL */
 	void *loop_arg;
 };
@@ -30,6 +31,8 @@ struct worker_config {
  * -EPROTO (another layout version: both named in the log), -EINVAL (proc_id is no worker's; other device-side keys than
  * the primary's: CFG-6; the three views of an MTU differ: MTU-1; bad addresses), -ENOMEM, -EBUSY (another live
  * worker has this proc_id), what capture_open returned ([pcap]: CFG-1).
+ * With graceful_reload=1 the worker sits down in the seat of its generation and lane first (seat_claim's errors too), and
+ * says READY in the turn in which its addresses are usable.
  */
 int worker_create(const struct worker_config *wc, struct worker **out);
 /* Gives everything back; the worker's block is marked free. w may be NULL. */
@@ -40,6 +43,8 @@ void worker_destroy(struct worker *w);
  * of packets received and sent; 0 means idle. Never sleeps.
  */
 unsigned int worker_turn(struct worker *w);
+/* The generation it belongs to; 0 without graceful_reload. */
+uint32_t worker_generation(const struct worker *w);
 /* Turns until worker_stop, the quit word or *stop (may be NULL, polled each turn) is set; sleeps idle_sleep us (or to the
  * next deadline, whichever is first) after an idle turn when idle_sleep is not 0. */
 void worker_run(struct worker *w, const volatile int *stop);

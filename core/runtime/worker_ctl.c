@@ -432,6 +432,8 @@ worker_publish(struct worker *w)
 	b->pool_avail = shim_pool_avail(w->shim, w->pool);
 	for (unsigned int i = 0; i < STACK_DROP_COUNT && i < 256; i++)
 		b->drops[i] = stack_drops(w->stack, i);
+	if (w->rl != NULL)
+		worker_reload_publish(w);
 	w->published_ns = w->now_ns;
 	w->dirty = false;
 }

@@ -14,23 +14,40 @@
 #define WORKER_PUBLISH_NS 1000000ull  /* how stale the block's counters may be */
 #define WORKER_TX_STUCK_NS 100000000ull /* a queue that takes nothing for so long has a frame before it that it never takes */
 #define WORKER_PRIMARY_NS 500000000ull /* how often the primary's heartbeat is looked at */
+#define WORKER_NAP_NS 20000ull        /* sleep of an idle turn while two generations share the lane */
+
+/* Where a port's output goes. */
+enum worker_route {
+	ROUTE_PORT,                   /* the queue is this worker's */
+	ROUTE_RELAY,                  /* it is the other generation's: through the relay ring of the own side */
+	ROUTE_HOLD,                   /* it is nobody's at present: the back-log */
+};
 
 struct worker_port {
 	struct worker *w;
 	uint16_t port, queue, nb_queues;
+	enum worker_route route;
 	uint64_t tx_offloads;         /* as the primary configured them */
 	struct netif *nif;
-	struct rte_ring *ring[SHIM_MAX_QUEUES]; /* to each queue of the port; NULL with one queue */
+	struct rte_ring *to[SHIM_MAX_QUEUES], *from[SHIM_MAX_QUEUES]; /* the port's other queues; NULL: the own one */
+	struct rte_ring *drain[2], *relay[2]; /* by side; NULL without graceful_reload */
 	uint64_t oldest_ns;           /* when the first frame of the back-log came */
 	uint64_t stuck_ns;            /* since when the queue has taken nothing of the back-log; 0: it moves */
-	unsigned int head, count;     /* back-log, a ring */
-	struct rte_mbuf *backlog[WORKER_BACKLOG];
+	unsigned int head, count;     /* back-log, a ring of cap frames (a power of two) */
+	unsigned int cap;
+	struct rte_mbuf **backlog;
 };
+
+struct worker_reload;
 
 struct worker {
 	struct shim *shim;
 	const struct nonic_config *cfg;
-	unsigned int proc_id;
+	unsigned int proc_id, lane;   /* lane: which worker, from 0 */
+	uint32_t mark;                /* of the buffers in its hands (REL-18) */
+	bool owner;                   /* the lane's queues are this worker's; always, without graceful_reload */
+	bool window;                  /* frames are looked at before the stack gets them: another generation is there */
+	struct worker_reload *rl;     /* NULL without graceful_reload */
 	worker_loop_fn *loop;
 	void *loop_arg;
 	worker_dispatch_fn *dispatch;
@@ -59,14 +76,54 @@ int worker_if_setup(struct worker *w, struct worker_port *wp);
 
 /* worker_rx.c: one burst of each port; returns frames. */
 unsigned int worker_rx(struct worker *w);
+/* Is it ARP or neighbour discovery? Only what lies in the first segment is looked at. */
+bool worker_for_everybody(const struct rte_mbuf *m);
+/* A deep copy with what the port said of the frame; NULL (counted as rx_dropped) without a buffer. */
+struct rte_mbuf *worker_rx_copy(struct worker *w, const struct rte_mbuf *m);
 
 /* worker_tx.c */
 netif_tx_fn worker_tx; /* the interfaces' hook; ctx is the struct worker_port */
 /* Sends what is due of every back-log; returns frames sent. all: whatever the delay. */
 unsigned int worker_tx_flush(struct worker *w, bool all);
+int worker_tx_init(struct worker *w, struct worker_port *wp); /* 0, -ENOMEM */
 void worker_tx_free(struct worker *w, struct worker_port *wp);
+/* What this worker put into its relay ring and nobody sent goes in front of the back-log: the queue is its own now. */
+void worker_tx_reclaim(struct worker_port *wp);
 /* Frames of the back-log become due at; UINT64_MAX: it is empty. */
 uint64_t worker_tx_due(const struct worker *w);
+
+/* worker_ring.c: frames between the generations of a lane. */
+/* To the port by way of the lane's owner; takes the first k of n, as a port does. */
+unsigned int worker_relay(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
+/* Frames that neither relay ring nor back-log took: counts and says so. */
+void worker_relay_full(struct worker_port *wp, unsigned int dropped);
+/* Received frames of the owner while another generation is there: decides and hands out. Takes all. */
+void worker_window_input(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
+/* What the dispatcher held for too long. */
+void worker_window_expire(struct worker *w);
+/* Everything that it holds, and the end of it; to the own stack. */
+void worker_window_close(struct worker *w);
+/* One turn's frames from the rings of the generations; returns how many. */
+unsigned int worker_ring_rx(struct worker *w);
+bool worker_ring_empty(const struct worker *w);
+/* Takes the places of a predecessor at the rings between the port's queues. */
+void worker_ring_ends(struct worker_port *wp);
+/* The lane is this worker's: and at the relay rings; what it sent before and nobody took comes back. */
+void worker_ring_take(struct worker *w);
+
+/* worker_reload.c: a worker's part in a reload; nothing with graceful_reload=0. */
+int worker_reload_claim(struct worker *w, uint32_t generation);
+/* After the claim of the control block; before the stack is made. */
+int worker_reload_setup(struct worker *w);
+int worker_reload_port(struct worker *w, struct worker_port *wp);
+void worker_reload_release(struct worker *w);
+void worker_reload_turn(struct worker *w);  /* at the top of a turn */
+void worker_reload_end(struct worker *w);   /* at its end */
+void worker_reload_publish(struct worker *w);
+/* How long an idle worker may sleep at most, in ns. */
+uint64_t worker_reload_nap(const struct worker *w);
+void worker_rescue_end(struct worker *w);   /* nothing is left for the other side's worker */
+stack_udp_flow_fn worker_reload_flow;       /* the stack's hook; ctx is the struct worker */
 
 /* worker_ctl.c: answers one request of the tools. */
 void worker_answer(struct worker *w, const struct ctl_request *r);

@@ -15,9 +15,8 @@
 #define ND_FIRST 133 /* router solicitation */
 #define ND_LAST 137  /* redirect */
 
-/* Is it ARP or neighbour discovery? Only what lies in the first segment is looked at. */
-static bool
-for_everybody(const struct rte_mbuf *m)
+bool
+worker_for_everybody(const struct rte_mbuf *m)
 {
 	const uint8_t *d = shim_buf_data(m);
 	uint32_t len = shim_buf_seg_len(m), at = ETH_HLEN;
@@ -43,30 +42,42 @@ hand_over(struct worker *w, struct worker_port *wp, unsigned int queue, struct r
 {
 	void *obj = m;
 
-	if (shim_ring_enqueue_burst(w->shim, wp->ring[queue], &obj, 1) == 1)
+	if (shim_ring_enqueue_burst(w->shim, wp->to[queue], &obj, 1) == 1)
 		return;
 	w->rx_dropped++;
 	shim_buf_free(w->shim, m);
 }
 
+struct rte_mbuf *
+worker_rx_copy(struct worker *w, const struct rte_mbuf *m)
+{
+	const uint64_t said = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_IP_CKSUM_MASK |
+		RTE_MBUF_F_RX_L4_CKSUM_MASK | RTE_MBUF_F_RX_RSS_HASH;
+	struct rte_mbuf *copy = shim_buf_copy(w->shim, m, w->pool, 0, UINT32_MAX);
+
+	if (copy == NULL) {
+		w->rx_dropped++;
+		return NULL;
+	}
+	copy->ol_flags = m->ol_flags & said;
+	copy->vlan_tci = m->vlan_tci;
+	copy->packet_type = m->packet_type;
+	copy->hash = m->hash;
+	copy->port = m->port;
+	shim_buf_mark_set(copy, w->mark);
+	return copy;
+}
+
 static void
 share(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
 {
-	if (wp->nb_queues < 2 || !for_everybody(m))
+	if (wp->nb_queues < 2 || !worker_for_everybody(m))
 		return;
 	for (unsigned int q = 0; q < wp->nb_queues; q++) {
-		struct rte_mbuf *copy;
+		struct rte_mbuf *copy = q != wp->queue ? worker_rx_copy(w, m) : NULL;
 
-		if (q == wp->queue)
-			continue;
-		copy = shim_buf_copy(w->shim, m, w->pool, 0, UINT32_MAX);
-		if (copy == NULL) {
-			w->rx_dropped++;
-			continue;
-		}
-		copy->ol_flags = m->ol_flags & (RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
-		copy->vlan_tci = m->vlan_tci;
-		hand_over(w, wp, q, copy);
+		if (copy != NULL)
+			hand_over(w, wp, q, copy);
 	}
 }
 
@@ -134,6 +145,16 @@ dispatched_here(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
 	return false;
 }
 
+/* To the stack, past the generations' dispatcher in a window. */
+static inline void
+deliver(struct worker *w, struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
+{
+	if (__builtin_expect(w->window, 0))
+		worker_window_input(wp, m, n);
+	else
+		stack_input(w->stack, wp->nif, m, n);
+}
+
 static unsigned int
 rx_port(struct worker *w, struct worker_port *wp)
 {
@@ -147,11 +168,13 @@ rx_port(struct worker *w, struct worker_port *wp)
 		capture_stage(w->capture, m, n);
 		capture_commit(w->capture, n);
 	}
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		shim_buf_mark_set(m[i], w->mark);
 		w->rx_bytes += shim_buf_len(m[i]);
+	}
 	w->rx_packets += n;
 	if (w->dispatch == NULL && wp->nb_queues == 1) {
-		stack_input(w->stack, wp->nif, m, n);
+		deliver(w, wp, m, n);
 		return n;
 	}
 	for (unsigned int i = 0; i < n; i++) {
@@ -161,22 +184,28 @@ rx_port(struct worker *w, struct worker_port *wp)
 		m[kept++] = m[i];
 	}
 	if (kept > 0)
-		stack_input(w->stack, wp->nif, m, kept);
+		deliver(w, wp, m, kept);
 	return n;
 }
 
+/* What the port's other queues have handed over. */
 static unsigned int
-rx_ring(struct worker *w, struct worker_port *wp)
+rx_rings(struct worker *w, struct worker_port *wp)
 {
-	void *m[WORKER_BURST];
-	unsigned int n;
+	unsigned int total = 0;
 
-	if (wp->nb_queues < 2)
-		return 0;
-	n = shim_ring_dequeue_burst(w->shim, wp->ring[wp->queue], m, WORKER_BURST);
-	if (n > 0)
-		stack_input(w->stack, wp->nif, (struct rte_mbuf **)m, n);
-	return n;
+	for (unsigned int q = 0; wp->nb_queues > 1 && q < wp->nb_queues; q++) {
+		struct rte_mbuf *m[WORKER_BURST];
+		unsigned int n;
+
+		if (q == wp->queue)
+			continue;
+		n = shim_ring_take(w->shim, wp->from[q], m, WORKER_BURST, w->mark);
+		if (n > 0)
+			deliver(w, wp, m, n);
+		total += n;
+	}
+	return total;
 }
 
 unsigned int
@@ -184,8 +213,11 @@ worker_rx(struct worker *w)
 {
 	unsigned int total = 0;
 
-	for (unsigned int i = 0; i < w->nb_ports; i++) {
-		total += rx_ring(w, w->port[i]);
+	/* first what other workers had before: order within a flow */
+	if (__builtin_expect(w->rl != NULL, 0))
+		total += worker_ring_rx(w);
+	for (unsigned int i = 0; w->owner && i < w->nb_ports; i++) {
+		total += rx_rings(w, w->port[i]);
 		if (!w->parked)
 			total += rx_port(w, w->port[i]);
 	}

@@ -38,6 +38,7 @@ setup(void **state)
 	e->dir->layout_version = CTL_LAYOUT_VERSION;
 	e->dir->nb_workers = 1;
 	e->dir->boot_id = 77;
+	e->dir->sides = 1;
 	e->dir->ready = 1;
 	assert_int_equal(ctl_block_create(e->owner, 1, 77, &e->block), 0);
 	*state = e;
@@ -83,6 +84,7 @@ test_dir_attach_trusts_nothing(void **state)
 	assert_ptr_equal(d, e->dir);
 	e->dir->ready = 0;
 	assert_int_equal(ctl_dir_attach(e->client, &d), -EAGAIN);
+	e->dir->sides = 1;
 	e->dir->ready = 1;
 	e->dir->magic++;
 	assert_int_equal(ctl_dir_attach(e->client, &d), -EPROTO);
@@ -90,7 +92,7 @@ test_dir_attach_trusts_nothing(void **state)
 	e->dir->layout_version = 99;
 	assert_int_equal(ctl_dir_attach(e->client, &d), -EPROTO);
 	assert_non_null(strstr(mock_last_message(e->client), "version 99"));
-	assert_non_null(strstr(mock_last_message(e->client), "version 1"));
+	assert_non_null(strstr(mock_last_message(e->client), "version 2"));
 	e->dir->layout_version = CTL_LAYOUT_VERSION;
 	e->dir->nb_workers = 0;
 	assert_int_equal(ctl_dir_attach(e->client, &d), -EPROTO);

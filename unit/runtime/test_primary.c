@@ -84,7 +84,7 @@ test_several_queues_use_rss(void **state)
 	assert_int_equal(len, 40);
 	for (int i = 0; i < 40; i++)
 		assert_int_equal(key[i], i & 1 ? 0x5a : 0x6d);
-	assert_int_equal(shim_ring_lookup(rt->s, "nonic_dq_0_2", &r), 0);
+	assert_int_equal(shim_ring_lookup(rt->s, "nonic_dq_0_1_2", &r), 0);
 	rt_free(rt);
 }
 

@@ -594,7 +594,7 @@ test_sharing_survives_no_buffer_and_full_ring(void **state)
 	f[17] = 0x06;
 	give(rt, 0, f, 60);
 	worker_turn(rt->w[0]);
-	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->ring[1]), 1);
+	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1]), 1);
 	rt_free(rt);
 }
 
@@ -614,7 +614,7 @@ test_neighbour_discovery_is_shared(void **state)
 	f[54] = 138;
 	give(rt, 0, f, 78);
 	worker_turn(rt->w[0]);
-	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->ring[1]), 1);
+	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1]), 1);
 	rt_free(rt);
 }
 
