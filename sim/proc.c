@@ -345,11 +345,23 @@ sim_wait(struct sim_proc *p, uint64_t ns)
 }
 
 void
-sim_yield(struct sim_proc *p)
+sim_rest(struct sim_proc *p, uint64_t ns)
 {
 	p->turns++;
 	p->yielded = true;
-	park(p, later(p, 0), false);
+	park(p, later(p, ns), false);
+}
+
+void
+sim_yield(struct sim_proc *p)
+{
+	sim_rest(p, 0);
+}
+
+void
+sim_effect(struct sim_proc *p)
+{
+	p->host->world->effects++;
 }
 
 void

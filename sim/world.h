@@ -163,6 +163,10 @@ void sim_program(struct sim_world *w, const char *name, const struct sim_proc_co
 void sim_wait(struct sim_proc *p, uint64_t ns);
 /* The step ends; the next one comes step_cost_ns later. */
 void sim_yield(struct sim_proc *p);
+/* The step ends; the next one comes after ns of its own clock, or earlier: to a scheduler the process is ready all the time. */
+void sim_rest(struct sim_proc *p, uint64_t ns);
+/* What it did just now matters to others though it was no access (sim_effects): a scenario's own bookkeeping. */
+void sim_effect(struct sim_proc *p);
 /* The world wants to end: return from main soon. */
 bool sim_stopping(const struct sim_proc *p);
 

@@ -8,7 +8,8 @@
 #include "scenario.h"
 
 extern const struct sim_scenario scenario_echo_lossless, scenario_echo_faulty, scenario_fragments, scenario_arp_nd,
-	scenario_mtu, scenario_pmtu, scenario_clock_skew, scenario_kill_restart, scenario_many_hosts;
+	scenario_mtu, scenario_pmtu, scenario_clock_skew, scenario_kill_restart, scenario_many_hosts,
+	scenario_handover;
 
 #define SEC 1000000000ull
 #define MS 1000000ull

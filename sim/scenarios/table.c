@@ -16,6 +16,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_clock_skew,
 	&scenario_kill_restart,
 	&scenario_many_hosts,
+	&scenario_handover,
 	NULL,
 };
 
