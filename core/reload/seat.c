@@ -457,13 +457,15 @@ clocks(struct seat *st, uint64_t lease, uint64_t now_ns)
 static bool
 window_read(struct seat *st)
 {
-	uint32_t wid = st->window.wid;
+	struct window was = st->window;
 	/* acquire: leases and claims are as they were before the step */
 	uint64_t word = shim_load64(st->shim, &st->dir->window, SHIM_ACQUIRE);
 
 	if (window_of(word, &st->window) < 0)
 		report(st, "window", word);
-	if (st->window.wid != wid) {
+	if (st->window.state != was.state) /* what is judged from here on is judged by a look that is not older */
+		st->look_ns = 0;
+	if (st->window.wid != was.wid) {
 		st->owe_gone = st->paired && !st->told_gone;
 		st->look_ns = 0;
 		st->had_peer = st->told_gone = st->paired = false;

@@ -45,7 +45,7 @@ struct handover {
 	unsigned int nb_lanes, nb_workers, hups;
 	bool orphan;               /* a dead master stays dead until everything heals */
 	bool faults, settled;
-	uint64_t master_died_ns;
+	uint64_t master_died_ns, master_turn_ns, since_ns; /* since_ns: who has not moved since then stands still */
 	uint32_t active, wid;      /* the largest seen so far */
 	struct hand_lane lane[LANES_MAX];
 	struct hand_worker worker[WORKERS_MAX];
@@ -172,6 +172,7 @@ master_main(struct sim_proc *p, void *arg)
 		if (h->hups > 0 && reload_master_hup(m, why, sizeof(why)) == 0)
 			h->hups--;
 		ns = reload_master_turn(m);
+		h->master_turn_ns = sim_now(h->w);
 		sim_rest(p, ns > TURN_NS ? ns : TURN_NS);
 	}
 	h->master = NULL;
@@ -227,7 +228,8 @@ calm(void *arg)
 	struct window win;
 
 	master_again(h);
-	if (h->master == NULL || h->dir == NULL || window_of(h->dir->window, &win) != 0 || win.state != WINDOW_CLOSED || h->hups > 0)
+	if (h->master == NULL || h->dir == NULL || window_of(h->dir->window, &win) != 0 ||
+		win.state != WINDOW_CLOSED || h->hups > 0 || h->master_turn_ns < h->since_ns)
 		return false;
 	reload_master_status(h->master, &st);
 	if (st.state != RELOAD_T0_IDLE || st.live[gen_side(win.active)] != h->nb_lanes || st.live[gen_side(win.active) ^ 1] != 0)
@@ -236,17 +238,11 @@ calm(void *arg)
 		struct lease l;
 
 		if (lease_of(h->dir->lane[i].lease, &l) != 0 || l.state != LEASE_OWNED || l.gen != win.active ||
-			h->lane[i].polls == 0 || sim_now(h->w) - h->lane[i].polled_ns > 3 * TURN_NS)
+			h->lane[i].polls == 0 ||
+			h->lane[i].polled_ns < h->since_ns || sim_now(h->w) - h->lane[i].polled_ns > 3 * TURN_NS)
 			return false;
 	}
 	return true;
-}
-
-/* The window of this round is over, or the orphans have done what they can. */
-static bool
-round_over(void *arg)
-{
-	return calm(arg);
 }
 
 static void
@@ -267,13 +263,13 @@ handover(struct sim_world *w, void *state)
 		sim_fail(w, "the first generation does not serve");
 		return;
 	}
-	first = h->active;
 	h->faults = true;
 	h->hups = 1;
 	sim_explored(w, true);
-	sim_run_until(w, round_over, h, SEC);
+	sim_run_until(w, calm, h, SEC);
 	sim_explored(w, false);
 	h->faults = false;
+	h->since_ns = sim_now(w) + 1;
 	/* healed: it ends in a defined state, and a further reload goes through */
 	h->hups = 0;
 	if (!sim_run_until(w, calm, h, SETTLE_NS)) {

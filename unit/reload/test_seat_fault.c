@@ -233,6 +233,28 @@ test_a_dead_new_owner_is_rolled_back_by_its_old_worker(void **state)
 	assert_false(seat_dispatching(&sf_old->st));
 }
 
+/* REL-13: the old worker looked when nobody sat there yet; by the flip there is somebody */
+static void
+test_a_look_from_before_the_flip_condemns_nobody(void **state)
+{
+	struct sf_worker *late;
+
+	(void)state;
+	seat_release(&sf_new->st);
+	sf_new->off = true;
+	sf_run(2 * SEAT_LOOK_NS / 1000000, NULL);
+	while (sf_old->st.look_ns - sf.now_ns < SEAT_LOOK_NS - 2000000)
+		sf_run(1, NULL);
+	late = sf_sit(0, 3, NULL);
+	seat_ready(&late->st);
+	sf_step(WINDOW_PARKING);
+	sf_run(1, NULL);
+	sf_step(WINDOW_COMMITTED);
+	sf_run(100, NULL);
+	assert_int_equal(sf_window().state, WINDOW_COMMITTED);
+	assert_int_equal(late->st.role, SEAT_ROLE_OWNER);
+}
+
 /* REL-7, REL-13, REL-17 */
 static void
 test_a_new_owner_that_stands_still_is_rolled_back_and_killed_before_its_lane_is_taken(void **state)
@@ -760,6 +782,7 @@ main(void)
 		PAIR(test_a_master_that_beats_ends_the_drain_itself),
 		PAIR(test_without_a_master_an_old_worker_that_stands_still_is_ended_by_the_new_one),
 		PAIR(test_a_dead_new_owner_is_rolled_back_by_its_old_worker),
+		PAIR(test_a_look_from_before_the_flip_condemns_nobody),
 		PAIR(test_a_new_owner_that_stands_still_is_rolled_back_and_killed_before_its_lane_is_taken),
 		PAIR(test_a_new_owner_that_comes_back_in_time_lets_go_by_itself),
 		PAIR(test_one_that_can_not_be_killed_keeps_its_lane_and_is_told_of_once),
