@@ -79,15 +79,15 @@ worker_turn_of(struct handover *h, struct sim_proc *p, struct seat *st, unsigned
 	static const struct drain_counts none;
 	struct shim *s = sim_proc_shim(p);
 	uint64_t now = shim_clock_sample(s);
-	unsigned int todo = seat_turn(st, now);
+	unsigned int due = seat_turn(st, now);
 
 	if (st->role == SEAT_ROLE_OWNER)
 		poll_queue(h, p, lane);
-	if ((todo & SEAT_DO_LET_GO) != 0)
+	if ((due & SEAT_DO_LET_GO) != 0)
 		seat_let_go(st, now);
-	if ((todo & SEAT_DO_REPORT) != 0)
+	if ((due & SEAT_DO_REPORT) != 0)
 		seat_report(st, &none, shim_now_ms(s));
-	if ((todo & SEAT_DO_EXIT) != 0)
+	if ((due & SEAT_DO_EXIT) != 0)
 		return false;
 	seat_beat(st);
 	return !st->handing || !seat_may_leave(st, now);
