@@ -376,7 +376,7 @@ worker_reload_turn(struct worker *w)
 	struct seat *st = &rl->seat;
 
 	obey(w, seat_turn(st, w->now_ns));
-	w->window = w->owner && (rl->dispatching || (st->window.state != WINDOW_CLOSED && worker_peer_here(w)));
+	w->window = w->owner && (rl->dispatching || seat_peer(st));
 	rl->crowded = false;
 	if (!rl->drain_mine && drain_claim(w, st->mine)) {
 		rl->drain_mine = true;

@@ -9,7 +9,7 @@
 
 #define WORKER_FULL_LOG_NS 1000000000ull  /* a full ring is said at most so often */
 #define WORKER_LEAVE_NS 1000000000ull     /* a worker that leaves waits for so long for room in its relay ring */
-#define WORKER_SETTLE_NS 4000000000ull    /* READY waits for a router's answer at most so long */
+#define WORKER_SETTLE_NS 2000000000ull    /* READY waits for a router's answer at most so long */
 #define WORKER_SWEEP_NS 1000000ull        /* aged flows: WORKER_SWEEP entries each time */
 #define WORKER_SWEEP 64u
 #define WORKER_RING_BURSTS 4u             /* of one ring in one turn */
@@ -42,15 +42,6 @@ static inline unsigned int
 worker_side(const struct worker *w)
 {
 	return w->rl->seat.side;
-}
-
-/* Is there a live worker of the other generation in this lane? */
-static inline bool
-worker_peer_here(const struct worker *w)
-{
-	const struct seat_watch *p = &w->rl->seat.peer_watch;
-
-	return p->seen && !p->dead && !p->gone;
 }
 
 #endif
