@@ -265,7 +265,7 @@ grow(struct flow_map *m)
 		} else if (m->next.pieces == pieces_of(&m->next)) {
 			m->old = m->cur;
 			m->cur = m->next;
-			m->next.piece = NULL;
+			memset(&m->next, 0, sizeof(m->next));
 			m->moved = 0;
 			m->st.grown++;
 		}

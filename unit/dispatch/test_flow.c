@@ -234,7 +234,8 @@ protocols_families_and_directions_are_different_flows(void **state)
 {
 	struct flow_key k[] = {
 		key_of(UDP, R4, 53, L4, 53), key_of(TCP, R4, 53, L4, 53), key_of(UDP, L4, 53, R4, 53),
-		key_of(UDP, R4, 53, L4, 54), key_of(UDP, R4, 54, L4, 53), key_of(UDP, "::ffff:10.0.0.2", 53, "::ffff:10.0.0.1", 53),
+		key_of(UDP, R4, 53, L4, 54), key_of(UDP, R4, 54, L4, 53),
+		key_of(UDP, "::ffff:10.0.0.2", 53, "::ffff:10.0.0.1", 53),
 		key_of(UDP, "a00:2::", 53, "a00:1::", 53), key_of(TCP, "a00:2::", 53, "a00:1::", 53),
 	};
 
