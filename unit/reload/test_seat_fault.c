@@ -634,6 +634,24 @@ test_who_beats_is_alive_whatever_the_system_says_of_its_pid(void **state)
 	assert_true(seat_dispatching(&sf_new->st));
 }
 
+/* REL-5, REL-7 */
+static void
+test_nobody_takes_the_lane_of_one_who_beats_even_if_its_pid_is_not_found(void **state)
+{
+	(void)state;
+	commit();
+	sf_run(50, NULL);
+	sf_new->off = true; /* it is in one long turn, and beats from it */
+	mock_proc_set(sf.s, shim_self(sf_new->s), false);
+	sf_step(WINDOW_ROLLBACK);
+	for (unsigned int i = 0; i < 200; i++) {
+		seat_beat(&sf_new->st);
+		sf_run(1, NULL);
+	}
+	assert_int_equal(sf_lease(0).gen, 3);
+	assert_int_not_equal(sf_old->st.role, SEAT_ROLE_OWNER);
+}
+
 /* REL-13, REL-17 */
 static void
 test_a_process_that_may_not_be_asked_about_is_alive(void **state)
@@ -801,6 +819,7 @@ main(void)
 		PAIR(test_an_old_verdict_of_death_is_not_used_against_a_successor),
 		PAIR(test_a_suspended_machine_declares_nobody_dead),
 		PAIR(test_who_beats_is_alive_whatever_the_system_says_of_its_pid),
+		PAIR(test_nobody_takes_the_lane_of_one_who_beats_even_if_its_pid_is_not_found),
 		PAIR(test_a_process_that_may_not_be_asked_about_is_alive),
 		PAIR(test_an_impossible_lease_is_polled_by_nobody_told_once_and_mended_when_that_is_safe),
 		PAIR(test_an_impossible_window_changes_nothing),
