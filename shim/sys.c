@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,6 +25,12 @@ sys_sleep_ns(uint64_t ns)
 		.tv_nsec = (long)(ns % 1000000000ull) };
 
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+}
+
+void
+sys_timer_slack(void)
+{
+	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
 }
 
 void *

@@ -38,6 +38,8 @@ sys_wall_ns(void)
 }
 
 void sys_sleep_ns(uint64_t ns);
+/* The calling thread's sleeps end on time, not up to 50 us late: a worker naps for less while it waits for a lane. */
+void sys_timer_slack(void);
 
 /* n zeroed bytes of this process's memory, 64-byte aligned (big ones on huge pages if it can be), or NULL. */
 void *sys_malloc(size_t n);

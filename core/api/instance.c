@@ -328,7 +328,7 @@ void
 ff_instance_run(struct ff_instance *in, loop_func_t loop, void *arg)
 {
 	struct worker *w = in->worker;
-	uint64_t idle_ns = in->cfg != NULL ? in->cfg->idle_sleep_us * 1000ull : 0, primary_ns = 0, wake;
+	uint64_t primary_ns = 0;
 
 	if (w == NULL) { /* a slim primary: the application's loop is the workers' */
 		if (in->primary != NULL)
@@ -346,11 +346,7 @@ ff_instance_run(struct ff_instance *in, loop_func_t loop, void *arg)
 			if (primary_stopped(in->primary))
 				break;
 		}
-		if (did != 0 || idle_ns == 0)
-			continue;
-		wake = worker_next_wake(w);
-		if (wake != 0)
-			shim_sleep_ns(in->shim, wake < idle_ns ? wake : idle_ns);
+		worker_rest(w, did);
 	}
 	in->loop = NULL;
 }

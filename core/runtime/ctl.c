@@ -176,7 +176,6 @@ ctl_state_set(struct shim *s, struct ctl_block *b, enum ctl_state state)
 void
 ctl_release(struct shim *s, struct ctl_block *b)
 {
-	shim_store32(s, &b->owner_mark, 0, SHIM_RELAXED); /* it has given everything back */
 	shim_store32(s, &b->state, CTL_FREE, SHIM_RELEASE);
 	shim_store64(s, &b->claim, 0, SHIM_RELEASE);
 }

@@ -133,7 +133,7 @@ bool ctl_reap(struct shim *s, struct ctl_block *b);
 
 /* An owner mark that no other process of this boot has; never 0. */
 uint32_t ctl_mark_next(struct shim *s, struct ctl_dir *d);
-/* Publishes what the owner stamps its buffers with, before it takes the first one. */
+/* Publishes what the owner stamps its buffers with, before it takes the first one; 0: it has given everything back. */
 void ctl_mark_set(struct shim *s, struct ctl_block *b, uint32_t mark);
 /*
  * Buffers that a dead owner left go home (REL-18): called by the primary that sees the death, and by a successor that has claimed

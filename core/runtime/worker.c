@@ -218,6 +218,9 @@ worker_destroy(struct worker *w)
 	}
 	capture_close(w->capture);
 	worker_reload_release(w);
+	/* a mark of its own, not that of a predecessor which still waits for its sweep */
+	if (w->mark != 0)
+		ctl_mark_set(s, w->block, 0);
 	if (w->claimed)
 		ctl_release(s, w->block);
 	shim_free(s, w);
@@ -360,23 +363,27 @@ worker_next_wake(struct worker *w)
 }
 
 void
+worker_rest(struct worker *w, unsigned int did)
+{
+	/* while two workers share a lane, and its processor, a turn that did nothing gives it away, and one that filled rings */
+	bool shared = worker_reload_nap(w) == WORKER_NAP_NS;
+	uint64_t most = shared ? WORKER_NAP_NS : w->cfg->idle_sleep_us * 1000ull, wake;
+
+	if (did > 0) {
+		if (shared && w->rl->crowded)
+			shim_sleep_ns(w->shim, WORKER_NAP_NS);
+		return;
+	}
+	wake = most > 0 ? worker_next_wake(w) : 0;
+	if (wake > 0)
+		shim_sleep_ns(w->shim, wake < most ? wake : most);
+}
+
+void
 worker_run(struct worker *w, const volatile int *stop)
 {
-	uint64_t idle_ns = w->cfg->idle_sleep_us * 1000ull;
-
-	while (!w->stop && (stop == NULL || !*stop)) {
-		/* in a window two workers share a processor: a turn that did nothing gives it away */
-		bool did = worker_turn(w) > 0, shared = worker_reload_nap(w) == WORKER_NAP_NS;
-		uint64_t wake, most = shared ? WORKER_NAP_NS : idle_ns;
-
-		if (did && shared && w->rl->crowded)
-			shim_sleep_ns(w->shim, WORKER_NAP_NS);
-		if (did || most == 0)
-			continue;
-		wake = worker_next_wake(w);
-		if (wake > 0)
-			shim_sleep_ns(w->shim, wake < most ? wake : most);
-	}
+	while (!w->stop && (stop == NULL || !*stop))
+		worker_rest(w, worker_turn(w));
 }
 
 void

@@ -48,6 +48,8 @@ uint32_t worker_generation(const struct worker *w);
 /* Turns until worker_stop, the quit word or *stop (may be NULL, polled each turn) is set; sleeps idle_sleep us (or to the
  * next deadline, whichever is first) after an idle turn when idle_sleep is not 0. */
 void worker_run(struct worker *w, const volatile int *stop);
+/* What worker_run does behind each turn, for loops of others: sleeps when there was nothing to do and it may. */
+void worker_rest(struct worker *w, unsigned int did);
 void worker_stop(struct worker *w);
 bool worker_stopped(const struct worker *w);
 

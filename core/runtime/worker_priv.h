@@ -106,6 +106,8 @@ void worker_window_close(struct worker *w);
 /* One turn's frames from the rings of the generations; returns how many. */
 unsigned int worker_ring_rx(struct worker *w);
 bool worker_ring_empty(const struct worker *w);
+/* Does so much wait for the other generation that it should get the processor? */
+bool worker_ring_crowded(const struct worker *w);
 /* Takes the places of a predecessor at the rings between the port's queues. */
 void worker_ring_ends(struct worker_port *wp);
 /* The lane is this worker's: and at the relay rings; what it sent before and nobody took comes back. */

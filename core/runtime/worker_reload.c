@@ -377,7 +377,6 @@ worker_reload_turn(struct worker *w)
 
 	obey(w, seat_turn(st, w->now_ns));
 	w->window = w->owner && (rl->dispatching || seat_peer(st));
-	rl->crowded = false;
 	if (!rl->drain_mine && drain_claim(w, st->mine)) {
 		rl->drain_mine = true;
 		drain_recover(w, worker_side(w));
@@ -414,6 +413,7 @@ worker_reload_end(struct worker *w)
 	struct worker_reload *rl = w->rl;
 	struct seat *st = &rl->seat;
 
+	rl->crowded = rl->dispatching && worker_ring_crowded(w);
 	if (st->handing && seat_may_leave(st, w->now_ns))
 		leave(w);
 	if (rl->rings && w->owner && st->window.state == WINDOW_CLOSED && !rl->rescuing && worker_ring_empty(w)) {

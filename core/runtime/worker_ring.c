@@ -102,8 +102,6 @@ to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 		if (done < n)
 			say_full(w, r, mv->drain_full);
 	}
-	if (mv->drain_peak > 0 && shim_ring_count(w->shim, r) > shim_ring_capacity(w->shim, r) / 4)
-		w->rl->crowded = true;
 	return total;
 }
 
@@ -349,6 +347,18 @@ worker_ring_rx(struct worker *w)
 	if (rl->dispatching)
 		worker_window_expire(w);
 	return total;
+}
+
+bool
+worker_ring_crowded(const struct worker *w)
+{
+	for (unsigned int i = 0; i < w->nb_ports; i++) {
+		const struct rte_ring *r = w->port[i]->drain[!worker_side(w)];
+
+		if (shim_ring_count(w->shim, r) > shim_ring_capacity(w->shim, r) / 4)
+			return true;
+	}
+	return false;
 }
 
 bool

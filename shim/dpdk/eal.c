@@ -191,6 +191,7 @@ shim_dpdk_open(int argc, char **argv, enum shim_role role, unsigned int proc_id,
 		return rc;
 	}
 	(*out)->owns_eal = true;
+	sys_timer_slack();
 	return 0;
 }
 

@@ -45,6 +45,75 @@ echo(void *arg)
 	return 0;
 }
 
+/* ---- a process that dies leaves what it has ---- */
+
+/* Private memory of each worker's process, so that it can go when the process has died in the middle of everything. */
+static struct {
+	const struct shim *s;
+	struct shim_ops ops;
+	const struct shim_ops *mock;
+	void *block[4096];
+} priv[4];
+
+static unsigned int
+priv_of(const struct shim *s)
+{
+	unsigned int i = 0;
+
+	while (i < 3 && priv[i].s != s)
+		i++;
+	return i;
+}
+
+static void *
+priv_malloc(struct shim *s, size_t n)
+{
+	unsigned int i = priv_of(s), k = 0;
+	void *p = priv[i].mock->malloc(s, n);
+
+	while (p != NULL && priv[i].block[k] != NULL)
+		k++;
+	assert_true(k < 4095);
+	if (p != NULL)
+		priv[i].block[k] = p;
+	return p;
+}
+
+static void
+priv_free(struct shim *s, void *p)
+{
+	unsigned int i = priv_of(s), k;
+
+	for (k = 0; p != NULL && k < 4096; k++)
+		if (priv[i].block[k] == p)
+			priv[i].block[k] = NULL;
+	priv[i].mock->free(s, p);
+}
+
+static void
+priv_begin(struct shim *s, unsigned int i)
+{
+	memset(&priv[i], 0, sizeof(priv[i]));
+	priv[i].s = s;
+	priv[i].mock = s->ops;
+	priv[i].ops = *s->ops;
+	priv[i].ops.malloc = priv_malloc;
+	priv[i].ops.free = priv_free;
+	s->ops = &priv[i].ops;
+}
+
+void
+gb_kill(struct gb *b, unsigned int i)
+{
+	mock_proc_set(b->rt->s, shim_self(b->rt->ws[i]), false);
+	for (unsigned int k = 0; k < 4096; k++)
+		if (priv[i].block[k] != NULL)
+			priv[i].mock->free(b->rt->ws[i], priv[i].block[k]);
+	b->rt->ws[i]->ops = priv[i].mock;
+	b->rt->w[i] = NULL;
+	b->app[i].fd = -1;
+}
+
 int
 gb_worker(struct gb *b, unsigned int i, unsigned int lane, uint32_t gen)
 {
@@ -53,8 +122,10 @@ gb_worker(struct gb *b, unsigned int i, unsigned int lane, uint32_t gen)
 		.loop_arg = &b->app[i] };
 	int rc;
 
-	if (b->rt->ws[i] == NULL)
+	if (b->rt->ws[i] == NULL) {
 		b->rt->ws[i] = mock_shim_attach(b->rt->s, SHIM_ROLE_WORKER, 1 + lane);
+		priv_begin(b->rt->ws[i], i);
+	}
 	wc.shim = b->rt->ws[i];
 	b->app[i] = (struct gb_app){ .b = b, .i = i, .fd = -1 };
 	rc = worker_create(&wc, &b->rt->w[i]);
@@ -96,39 +167,6 @@ gb_new(const char *text, unsigned int lanes)
 	return b;
 }
 
-/* ---- a process that is dead does nothing any more ---- */
-
-static void nothing_released(struct shim *s, struct rte_mbuf *m) { (void)s; (void)m; }
-static void nothing_stored(struct shim *s, void *w, int size, uint64_t v, enum shim_order o)
-{ (void)s; (void)w; (void)size; (void)v; (void)o; }
-static bool nothing_swapped(struct shim *s, void *w, int size, uint64_t *e, uint64_t v, enum shim_order o)
-{ (void)s; (void)w; (void)size; (void)e; (void)v; (void)o; return false; }
-static uint16_t nothing_sent(struct shim *s, uint16_t p, uint16_t q, struct rte_mbuf **m, uint16_t n)
-{ (void)s; (void)p; (void)q; (void)m; (void)n; return 0; }
-static unsigned int nothing_put(struct shim *s, struct rte_ring *r, void *const *o, unsigned int n)
-{ (void)s; (void)r; (void)o; (void)n; return 0; }
-static void nothing_said(struct shim *s, int level, const char *fmt, va_list ap)
-{ (void)s; (void)level; (void)fmt; (void)ap; }
-
-void
-gb_kill(struct gb *b, unsigned int i)
-{
-	static struct shim_ops ops;
-
-	ops = *b->rt->ws[i]->ops;
-	ops.buf_release = nothing_released;
-	ops.store = nothing_stored;
-	ops.cas = nothing_swapped;
-	ops.tx_burst = nothing_sent;
-	ops.ring_enqueue_burst = nothing_put;
-	ops.vlog = nothing_said;
-	b->rt->ws[i]->ops = &ops;
-	mock_proc_set(b->rt->s, shim_self(b->rt->ws[i]), false);
-	b->dead[b->nb_dead++] = b->rt->w[i];
-	b->rt->w[i] = NULL;
-	b->app[i].fd = -1;
-}
-
 void
 gb_free(struct gb *b)
 {
@@ -139,8 +177,6 @@ gb_free(struct gb *b)
 		worker_destroy(rt->w[i]);
 		rt->w[i] = NULL;
 	}
-	for (unsigned int i = 0; i < b->nb_dead; i++)
-		worker_destroy(b->dead[i]);
 	mock_shim_free(b->master);
 	rt_free(rt);
 	test_free(b);

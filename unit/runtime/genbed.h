@@ -32,8 +32,6 @@ struct gb {
 	struct gen_dir *dir;
 	struct window window;    /* as last set */
 	struct gb_app app[4];
-	struct worker *dead[4];
-	unsigned int nb_dead;
 	char log[16384];
 	size_t log_len;
 };

@@ -347,6 +347,278 @@ an_aborted_window_changes_nothing_for_the_old_generation(void **state)
 	gb_free(b);
 }
 
+/* REL-4 */
+static void
+ready_is_said_when_the_addresses_are_usable(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT RT_PORT6, 1);
+	struct gen_seat *seat = b->rt->w[0]->rl->seat.mine;
+	struct shim_proc self = shim_self(b->rt->ws[0]);
+
+	(void)state;
+	assert_true(seat->ready == 0); /* duplicate address detection takes a second */
+	for (int i = 0; i < 25 && seat->ready == 0; i++)
+		gb_turn(b, 100000);
+	assert_true(seat->ready == ((uint64_t)worker_generation(b->rt->w[0]) << 32 | self.pid));
+	gb_sent(b, 0, NULL, 0);
+	gb_free(b);
+	/* no router: it does not wait for one for ever */
+	b = gb_new(GEN_DPDK RT_PORT, 1);
+	seat = b->rt->w[0]->rl->seat.mine;
+	for (int i = 0; i < 15; i++)
+		gb_turn(b, 100000);
+	assert_true(seat->ready == 0);
+	for (int i = 0; i < 15; i++)
+		gb_turn(b, 100000);
+	assert_true(seat->ready != 0);
+	gb_sent(b, 0, NULL, 0);
+	gb_free(b);
+}
+
+/* STK-9 */
+static void
+an_idle_worker_naps_while_two_generations_share_its_lane(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	uint64_t begin;
+
+	(void)state;
+	gb_turns(b, 2);
+	b->rt->cfg.idle_sleep_us = 0;
+	assert_true(worker_next_wake(b->rt->w[0]) <= SEAT_LOOK_NS); /* it beats, whatever else is to do */
+	begin = shim_clock_ns(b->rt->s);
+	worker_rest(b->rt->w[0], 0);
+	assert_true(shim_clock_ns(b->rt->s) == begin); /* idle_sleep=0: never */
+	gb_open(b);
+	for (unsigned int i = 0; i < 2; i++) {
+		begin = shim_clock_ns(b->rt->s);
+		worker_turn(b->rt->w[i]);
+		worker_rest(b->rt->w[i], 0);
+		assert_in_range(shim_clock_ns(b->rt->s) - begin, 1, WORKER_NAP_NS);
+		begin = shim_clock_ns(b->rt->s);
+		worker_rest(b->rt->w[i], 1);
+		assert_true(shim_clock_ns(b->rt->s) == begin);
+	}
+	gb_free(b);
+}
+
+/* A chain of two segments that somebody else refers to, and one of memory that is not the pool's. */
+static struct rte_mbuf *
+lent(struct worker *w, bool chain)
+{
+	struct rte_mbuf *m = shim_buf_alloc(w->shim, w->pool), *n, *c;
+
+	memset(shim_buf_append(m, 100), 'a', 100);
+	m->vlan_tci = 5;
+	m->packet_type = 0x11;
+	m->ol_flags = RTE_MBUF_F_TX_VLAN;
+	if (chain) {
+		n = shim_buf_alloc(w->shim, w->pool);
+		memset(shim_buf_append(n, 50), 'b', 50);
+		shim_buf_chain(m, n);
+		return m;
+	}
+	c = shim_buf_clone(w->shim, m, w->pool);
+	c->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	shim_buf_free(w->shim, m);
+	return c;
+}
+
+/* DSP-9, REL-13 */
+static void
+what_crosses_to_another_process_is_referred_to_once(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	struct worker *old = b->rt->w[0];
+	struct rte_mbuf *m[3], *out;
+
+	(void)state;
+	gb_open(b);
+	gb_commit(b);
+	gb_sent(b, 0, NULL, 0);
+	m[0] = lent(old, false); /* indirect */
+	m[1] = lent(old, true);
+	m[2] = lent(old, true);
+	shim_buf_ref(old->shim, m[2], 1);
+	out = m[2];
+	assert_int_equal(worker_tx(old->port[0], m, 3), 3);
+	shim_buf_free(old->shim, out);
+	gb_turn(b, 100);
+	for (unsigned int i = 0; i < 3; i++) {
+		out = mock_collect(b->rt->s, 0, 0);
+		assert_non_null(out);
+		assert_int_equal(out->vlan_tci, 5);
+		assert_true(out->ol_flags & RTE_MBUF_F_TX_VLAN);
+		assert_int_equal(shim_buf_len(out), i == 0 ? 100 : 150);
+		assert_int_equal(shim_buf_mark(out), 0);
+		for (const struct rte_mbuf *s = out; s != NULL; s = s->next) {
+			assert_int_equal(rte_mbuf_refcnt_read(s), 1);
+			assert_true(RTE_MBUF_DIRECT(s));
+		}
+		shim_buf_free(b->rt->s, out);
+	}
+	/* no buffer for the copy: dropped and counted, what follows goes */
+	m[0] = lent(old, false);
+	m[1] = lent(old, true);
+	mock_fail_buf_at(b->rt->s, 1);
+	assert_int_equal(worker_tx(old->port[0], m, 2), 2);
+	mock_fail_buf_at(b->rt->s, 0);
+	assert_int_equal(old->tx_dropped, 1);
+	gb_turn(b, 100);
+	assert_int_equal(gb_sent(b, 0, NULL, 0), 1);
+	gb_free(b);
+}
+
+/* DSP-9 */
+static void
+what_the_port_said_of_a_frame_survives_the_ring(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	struct worker *new;
+	struct rte_mbuf *m, *same;
+
+	(void)state;
+	gb_udp(b, 0, 1001, "a flow");
+	gb_turn(b, 100);
+	gb_open(b);
+	new = b->rt->w[1];
+	gb_commit(b);
+	gb_udp(b, 0, 1001, "with flags");
+	assert_int_equal(shim_rx_burst(b->rt->ws[1], 0, 0, &m, 1), 1);
+	m->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_RSS_HASH;
+	m->hash.rss = 0x12345678;
+	m->packet_type = RTE_PTYPE_L3_IPV4;
+	m->vlan_tci = 9;
+	shim_buf_mark_set(m, new->mark);
+	worker_window_input(new->port[0], &m, 1);
+	assert_int_equal(shim_ring_take(b->rt->ws[0], new->port[0]->drain[!worker_side(new)], &same, 1, 7), 1);
+	assert_ptr_equal(same, m);
+	assert_true(m->ol_flags == (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_RSS_HASH));
+	assert_int_equal(m->hash.rss, 0x12345678);
+	assert_int_equal(m->packet_type, RTE_PTYPE_L3_IPV4);
+	assert_int_equal(m->vlan_tci, 9);
+	assert_int_equal(shim_buf_mark(m), 7);
+	shim_buf_free(b->rt->ws[0], m);
+	gb_free(b);
+}
+
+/* REL-18, REL-13 */
+static void
+buffers_of_a_dead_worker_come_home(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	unsigned int before, i;
+
+	(void)state;
+	gb_turns(b, 3);
+	gb_sent(b, 0, NULL, 0);
+	before = mock_bufs_out(b->rt->s);
+	b->app[0].deaf = true;
+	for (i = 0; i < 20; i++)
+		gb_udp(b, 0, 1001 + i, "unread");
+	gb_turns(b, 2);
+	mock_tx_room(b->rt->s, 0, 0, 0);
+	for (i = 0; i < 5; i++)
+		worker_raw_send(b->rt->w[0], 0, "abcdefabcdefgh", 14);
+	assert_int_equal(mock_bufs_out(b->rt->s) - before, 25);
+	gb_kill(b, 0);
+	mock_tx_room(b->rt->s, 0, 0, UINT32_MAX);
+	for (i = 0; i < 3; i++)
+		gb_turn(b, 100000);
+	assert_true(gb_logged(b, "worker 1 of side 0"));
+	assert_true(gb_logged(b, "25 of its buffers came home"));
+	assert_int_equal(mock_bufs_out(b->rt->s), before);
+	/* a successor of the same generation has the lane, and a table without the dead one's flows */
+	assert_int_equal(gb_worker(b, 2, 0, 0), 0);
+	assert_int_equal(pub_active(&b->rt->w[2]->rl->pub, shim_now_ms(b->rt->s)), 0);
+	gb_turns(b, 2);
+	assert_true(gb_owns(b, 2));
+	gb_free(b);
+}
+
+/* REL-18 */
+static void
+a_successor_that_is_faster_than_the_primary_sweeps_itself(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	unsigned int before = mock_bufs_out(b->rt->s);
+	struct ctl_block *block = b->rt->w[0]->block;
+	struct shim_proc self = shim_self(b->rt->s);
+	uint32_t mark = b->rt->w[0]->mark;
+
+	(void)state;
+	b->app[0].deaf = true;
+	for (unsigned int i = 0; i < 9; i++)
+		gb_udp(b, 0, 1001, "unread");
+	worker_turn(b->rt->w[0]);
+	gb_kill(b, 0);
+	/* the primary is at it for longer than the successor waits */
+	block->sweeper = ctl_proc_word(&self);
+	assert_int_equal(gb_worker(b, 2, 0, 0), -EBUSY);
+	assert_true(gb_logged(b, "being swept all the time"));
+	block->sweeper = 0;
+	assert_int_equal(gb_worker(b, 2, 0, 0), 0);
+	assert_true(gb_logged(b, "9 buffers of its dead predecessor came home"));
+	assert_true(b->rt->w[2]->mark != mark);
+	gb_turns(b, 2);
+	gb_sent(b, 0, NULL, 0);
+	assert_int_equal(mock_bufs_out(b->rt->s), before);
+	gb_free(b);
+}
+
+/* REL-4, REL-2 */
+static void
+each_failure_of_the_start_undoes_everything(void **state)
+{
+	static const struct { enum mock_op op; unsigned int nth; int err; } fail[] = {
+		{ MOCK_OP_zone_lookup, 3, ENOENT }, { MOCK_OP_zone_lookup, 4, ENOENT }, { MOCK_OP_zone_lookup, 5, ENOENT },
+		{ MOCK_OP_zone_lookup, 6, ENOENT }, { MOCK_OP_pool_lookup, 1, ENOENT }, { MOCK_OP_ring_lookup, 1, ENOENT },
+		{ MOCK_OP_ring_lookup, 2, ENOENT }, { MOCK_OP_ring_lookup, 4, ENOENT },
+	};
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 0);
+	unsigned int before = mock_mallocs_out(b->rt->s), k;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fail) / sizeof(fail[0]); i++) {
+		mock_fail(b->rt->s, fail[i].op, fail[i].nth, fail[i].err);
+		if (gb_worker(b, 0, 0, 0) >= 0)
+			fail_msg("%s number %u failed, and the worker started", mock_op_name(fail[i].op), fail[i].nth);
+		assert_int_equal(mock_mallocs_out(b->rt->s), before);
+		assert_true(b->dir->seat[0][0].claim == 0 && b->dir->seat[1][0].claim == 0);
+	}
+	for (k = 1; k < 300; k++) {
+		mock_fail_malloc_at(b->rt->s, k);
+		if (gb_worker(b, 0, 0, 0) == 0)
+			break;
+		assert_int_equal(mock_mallocs_out(b->rt->s), before);
+	}
+	mock_fail_malloc_at(b->rt->s, 0);
+	assert_in_range(k, 10, 299);
+	assert_int_equal(gb_worker(b, 1, 0, 0), -EBUSY); /* the seat is taken */
+	assert_int_equal(gb_worker(b, 1, 0, 77), -ESTALE);
+	gb_free(b);
+}
+
+/* A table that is not what it should be: nothing is forwarded, and the window goes on. */
+/* PUB-3, DSP-4 */
+static void
+a_peers_table_that_can_not_be_trusted_is_absent(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+
+	(void)state;
+	gb_udp(b, 0, 1001, "a flow");
+	gb_turn(b, 100);
+	gb_open(b);
+	b->rt->w[0]->rl->pub.t->layout_version = 99;
+	gb_commit(b);
+	assert_true(b->rt->w[1]->rl->dispatching);
+	gb_udp(b, 0, 1001, "local");
+	gb_turns(b, 2);
+	assert_int_equal(b->app[1].got, 1);
+	gb_free(b);
+}
+
 int
 main(void)
 {
@@ -360,6 +632,14 @@ main(void)
 		cmocka_unit_test(the_old_worker_dies_while_it_drains),
 		cmocka_unit_test(the_new_worker_dies_and_the_old_one_takes_its_lane_back),
 		cmocka_unit_test(an_aborted_window_changes_nothing_for_the_old_generation),
+		cmocka_unit_test(ready_is_said_when_the_addresses_are_usable),
+		cmocka_unit_test(an_idle_worker_naps_while_two_generations_share_its_lane),
+		cmocka_unit_test(what_crosses_to_another_process_is_referred_to_once),
+		cmocka_unit_test(what_the_port_said_of_a_frame_survives_the_ring),
+		cmocka_unit_test(buffers_of_a_dead_worker_come_home),
+		cmocka_unit_test(a_successor_that_is_faster_than_the_primary_sweeps_itself),
+		cmocka_unit_test(each_failure_of_the_start_undoes_everything),
+		cmocka_unit_test(a_peers_table_that_can_not_be_trusted_is_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
