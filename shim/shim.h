@@ -61,7 +61,7 @@ static inline enum shim_role shim_role(const struct shim *s);
 static inline struct shim_proc shim_self(const struct shim *s);
 /* 1: p runs and is the same program instance (pid and start time); 0: it does not; or -errno. */
 static inline int shim_proc_alive(struct shim *s, const struct shim_proc *p);
-/* Starts argv[0] (NULL-terminated argv); *out names it. -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
+/* Starts argv[0] (NULL-terminated argv) with the standard descriptors only; *out names it. -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
 static inline int shim_proc_spawn(struct shim *s, const char *const argv[], struct shim_proc *out);
 /*
  * Ends exactly this process at once (SIGKILL; never another one that has its pid now). 0: it was there and will be dead soon,

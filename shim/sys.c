@@ -145,6 +145,7 @@ sys_proc_kill(const struct shim_proc *p)
 int
 sys_proc_spawn(const char *const argv[], struct shim_proc *out)
 {
+	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	struct stat_facts f;
 	sigset_t none;
@@ -157,11 +158,21 @@ sys_proc_spawn(const char *const argv[], struct shim_proc *out)
 		return -errno;
 	if (posix_spawnattr_init(&attr) != 0)
 		return -ENOMEM;
+	/* a socket of ours that lives on in the child would look as if we did: the EAL's own are not close-on-exec */
+	if (posix_spawn_file_actions_init(&files) != 0) {
+		posix_spawnattr_destroy(&attr);
+		return -ENOMEM;
+	}
+	rc = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	if (rc != 0)
+		goto out;
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
 	/* posix_spawn takes its strings as char *const[] and does not write to them. */
-	rc = posix_spawn(&pid, argv[0], NULL, &attr, (char *const *)(uintptr_t)argv, environ);
+	rc = posix_spawn(&pid, argv[0], &files, &attr, (char *const *)(uintptr_t)argv, environ);
+out:
+	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (rc != 0)
 		return -rc;

@@ -61,7 +61,7 @@ int sys_proc_alive(const struct shim_proc *p);
  */
 int sys_proc_kill(const struct shim_proc *p);
 
-/* posix_spawn of argv[0], signals unblocked. 0, or -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
+/* posix_spawn of argv[0], signals unblocked, no descriptors but the standard ones. 0, or -ENOENT, -EACCES, -EAGAIN, -ENOMEM. */
 int sys_proc_spawn(const char *const argv[], struct shim_proc *out);
 
 #endif

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "../../shim/dpdk/eal.h"
+#include "../reload/gen_dir.h"
 #include "../runtime/layout.h"
 #include "doctor.h"
 
@@ -21,6 +23,7 @@ bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
 
 	memset(b, 0, sizeof(*b));
 	b->cmd = cmd;
+	b->signal_fd = -1;
 	b->m = (struct machine){ .root = "", .is_root = geteuid() == 0 };
 	if (access(conf, R_OK) < 0)
 		return cli_fail(cmd, "%s: %s: name the configuration with --conf FILE", conf, strerror(errno));
@@ -37,14 +40,14 @@ bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
 
 /* What must be so before the EAL may start, said in one sentence when it is not. */
 static int
-check_before(struct bed *b, enum shim_role role)
+check_before(struct bed *b, const struct bed_as *as)
 {
 	const struct doctor_finding *f;
 	struct doctor d;
 	bool stale;
 	pid_t pid = machine_primary(&b->m, b->prefix, &stale);
 
-	if (role != SHIM_ROLE_PRIMARY) {
+	if (as->role != SHIM_ROLE_PRIMARY) {
 		/* the EAL of a newcomer would wait for its answer, many seconds */
 		if (machine_suspended(&b->m, pid))
 			return cli_fail(b->cmd, "the primary (pid %d) is suspended: 'kill -CONT %d' lets it go on", (int)pid, (int)pid);
@@ -60,7 +63,7 @@ check_before(struct bed *b, enum shim_role role)
 		return cli_fail(b->cmd, "a primary of file prefix %s is running already, as another user or in another "
 			"container: give this configuration a file_prefix of its own", b->prefix);
 	machine_clean(&b->m, b->prefix);
-	doctor_preflight(&d, &b->m, &b->cfg, b->alone);
+	doctor_preflight(&d, &b->m, &b->cfg, as->alone);
 	f = doctor_first_failure(&d);
 	if (f != NULL)
 		return cli_fail(b->cmd, "%s (mend it: %s)", f->text, f->fix);
@@ -69,14 +72,15 @@ check_before(struct bed *b, enum shim_role role)
 
 /* The configuration's arguments, and what a process of ours adds to them. */
 static int
-eal_args(struct bed *b, enum shim_role role, unsigned int proc_id, char ***out, int *argc)
+eal_args(struct bed *b, const struct bed_as *as, char ***out, int *argc)
 {
-	bool observer = role == SHIM_ROLE_OBSERVER;
+	bool quiet = as->role == SHIM_ROLE_OBSERVER && !as->master;
 	char **given, **v;
 	int n, rc;
 
-	rc = config_eal_args(&b->cfg, "nonic-dpdk", proc_id, role == SHIM_ROLE_PRIMARY ? CONFIG_EAL_PRIMARY :
-		observer ? CONFIG_EAL_OBSERVER : CONFIG_EAL_WORKER, &given, &n);
+	rc = config_eal_args(&b->cfg, "nonic-dpdk", as->proc_id, as->role == SHIM_ROLE_PRIMARY ? CONFIG_EAL_PRIMARY :
+		as->role == SHIM_ROLE_OBSERVER ? CONFIG_EAL_OBSERVER : gen_side(as->generation) == 0 ? CONFIG_EAL_WORKER :
+		CONFIG_EAL_WORKER_SIDE1, &given, &n);
 	if (rc < 0)
 		return rc;
 	v = calloc(n + 3, sizeof(*v));
@@ -86,12 +90,12 @@ eal_args(struct bed *b, enum shim_role role, unsigned int proc_id, char ***out, 
 	}
 	v[0] = given[0];
 	v[1] = strdup("--no-telemetry");
-	if (observer)
+	if (quiet)
 		v[2] = strdup("--log-level=4");
-	memcpy(v + 2 + observer, given + 1, (n - 1) * sizeof(*v));
+	memcpy(v + 2 + quiet, given + 1, (n - 1) * sizeof(*v));
 	free(given);
 	*out = v;
-	*argc = n + 1 + observer;
+	*argc = n + 1 + quiet;
 	return 0;
 }
 
@@ -112,57 +116,67 @@ wait_signal(void *arg)
 	return NULL;
 }
 
-static void
-block_signals(void)
+static int
+block_signals(struct bed *b, bool master)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	if (master) {
+		sigaddset(&set, SIGHUP);
+		sigaddset(&set, SIGQUIT);
+	}
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (!master)
+		return 0;
+	b->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return b->signal_fd < 0 ? -errno : 0;
 }
 
 static int
-open_door(struct bed *b, enum shim_role role, unsigned int proc_id)
+open_door(struct bed *b, const struct bed_as *as)
 {
 	char **copy;
 	int argc, rc;
 
-	rc = eal_args(b, role, proc_id, &b->eal_argv, &argc);
+	rc = eal_args(b, as, &b->eal_argv, &argc);
 	if (rc < 0)
-		return cli_fail(b->cmd, "process id %u has no lcore in [dpdk] lcore_mask", proc_id);
+		return cli_fail(b->cmd, "process id %u has no lcore in [dpdk] lcore_mask", as->proc_id);
 	copy = calloc(argc + 1, sizeof(*copy));
 	if (copy == NULL)
 		return cli_fail(b->cmd, "no memory");
 	memcpy(copy, b->eal_argv, argc * sizeof(*copy)); /* the EAL permutes them */
-	block_signals();
+	rc = block_signals(b, as->master);
+	if (rc < 0) {
+		free(copy);
+		return cli_fail(b->cmd, "signals can not be waited for: %s", strerror(-rc));
+	}
 	/* who reads the log of a role may go away; the role stays */
-	if (role != SHIM_ROLE_OBSERVER)
+	if (as->role != SHIM_ROLE_OBSERVER || as->master)
 		signal(SIGPIPE, SIG_IGN);
-	rc = shim_dpdk_open(argc, copy, role, proc_id, &b->shim);
+	rc = shim_dpdk_open(argc, copy, as->role, as->proc_id, &b->shim);
 	free(copy);
 	if (rc < 0)
 		return cli_fail(b->cmd, "the EAL did not start: %s; 'nonic doctor -c %s' looks for the reason", strerror(-rc),
 			b->cfg.file);
 	/* the thread comes after the EAL: it starts where the EAL has put this process */
-	b->waiting = pthread_create(&b->waiter, NULL, wait_signal, b) == 0;
+	b->waiting = !as->master && pthread_create(&b->waiter, NULL, wait_signal, b) == 0;
 	return -1;
 }
 
 int
-bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id,
-	bool alone)
+bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, const struct bed_as *as)
 {
 	int rc = bed_config(b, cmd, conf);
 
-	b->alone = alone;
-	if (rc < 0 && alone && b->cfg.primary_slim)
+	if (rc < 0 && as->alone && b->cfg.primary_slim)
 		rc = cli_fail(cmd, "[dpdk] primary_slim=1 asks for a primary of its own: 'nonic primary', then 'nonic serve'");
 	if (rc < 0)
-		rc = check_before(b, role);
+		rc = check_before(b, as);
 	if (rc < 0)
-		rc = open_door(b, role, proc_id);
+		rc = open_door(b, as);
 	if (rc >= 0)
 		bed_close(b);
 	return rc;
@@ -178,6 +192,9 @@ bed_close(struct bed *b)
 		pthread_join(b->waiter, NULL);
 		b->waiting = false;
 	}
+	if (b->signal_fd >= 0)
+		close(b->signal_fd);
+	b->signal_fd = -1;
 	shim_dpdk_close(b->shim);
 	b->shim = NULL;
 	/* the EAL leaves its hugepage files behind, and the pages with them */

@@ -18,16 +18,26 @@ struct bed {
 	char **eal_argv;
 	struct shim *shim;
 	pthread_t waiter;          /* waits for SIGTERM and SIGINT */
-	bool waiting, alone;
+	bool waiting;
+	int signal_fd;             /* of a master: HUP, QUIT, TERM and INT come out of it; else -1 */
 	volatile int stop;         /* set when one came */
 };
 
+/* How a process takes part in a test bed. */
+struct bed_as {
+	enum shim_role role;
+	unsigned int proc_id;
+	uint32_t generation;       /* a worker's, by its master's order; 0: none was named */
+	bool alone;                /* a primary with its only worker inside, which needs no hugepages with no_huge=1 */
+	bool master;               /* an observer that stays: it logs as workers do, and takes its signals from signal_fd */
+};
+
 /*
- * Reads conf, checks the machine, starts the EAL in the role and opens the door. SIGTERM and SIGINT set b->stop from
- * here on. alone: a primary with its only worker inside, which needs no hugepages with no_huge=1. -1: go on, and bed_close at the end; else the exit code after one message that says what is missing.
+ * Reads conf, checks the machine, starts the EAL in the role and opens the door. SIGTERM and SIGINT set b->stop from here on
+ * (a master's are for it to read). -1: go on, and bed_close at the end; else the exit code after one message that says what
+ * is missing.
  */
-int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, enum shim_role role, unsigned int proc_id,
-	bool alone);
+int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, const struct bed_as *as);
 /* The configuration only: no EAL, no door. Same results; bed_close ends it too. */
 int bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf);
 void bed_close(struct bed *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nonic status, ifconfig, arp, route: observers of a running test bed. */
+/* nonic status, ifconfig, arp, route, ctl: observers of a running test bed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +28,15 @@ static const struct cli_cmd route_cmd = { "route", "[-c FILE] [-p N] [--json] [a
 	"Prints a worker's routes, or adds or deletes a static one in every worker (with -p N, in that one). DST is an address,\n"
 	"ADDRESS/LENGTH, default (IPv4) or default6.\n\n"
 	"  -p, --proc-id N  this worker (default: the first to print, all to change)\n" COMMON_HELP };
+
+static const struct cli_cmd ctl_cmd = { "ctl", "[-c FILE] [--wait] [--json] reload | stop | status",
+	"Talks to the master ('nonic serve' with [dpdk] graceful_reload=1).\n\n"
+	"  reload           begins a reload, as HUP does: a new generation of workers with the configuration as it is now. Exit\n"
+	"                   code 1 with the reason when it is refused; with --wait also when it was aborted\n"
+	"  stop             ends the workers gracefully, as QUIT does, and the master; the primary stays\n"
+	"  status           state, generations, live workers, what is left to drain, how the last reload went\n\n"
+	"      --wait       returns when the reload, or the stop, is over; of a reload it prints the completion line\n"
+	COMMON_HELP };
 
 struct common {
 	const char *conf, *proc;
@@ -65,7 +74,7 @@ common_parse(struct common *c, const struct cli_cmd *cmd, int argc, char **argv,
 static int
 common_open(struct common *c, const struct cli_cmd *cmd)
 {
-	int rc = bed_open(&c->b, cmd, c->conf, SHIM_ROLE_OBSERVER, 0, false);
+	int rc = bed_open(&c->b, cmd, c->conf, &(struct bed_as){ .role = SHIM_ROLE_OBSERVER });
 
 	if (rc >= 0)
 		return rc;
@@ -208,6 +217,36 @@ cmd_route(int argc, char **argv)
 		rc = tools_list(&c.t, c.proc_id, "routes", CTL_ROUTE_LIST, CTL_NONE, NULL);
 	else
 		rc = tools_order(&c.t, c.proc_id, add ? CTL_ROUTE_ADD : CTL_ROUTE_DEL, words, add ? 3 : 1);
+	bed_close(&c.b);
+	return rc;
+}
+
+int
+cmd_ctl(int argc, char **argv)
+{
+	struct common c = { .conf = "config.ini" };
+	bool wait = false;
+	const struct cli_opt opts[] = {
+		{ "conf", 'c', NULL, &c.conf }, { "json", 0, &c.json, NULL }, { "wait", 0, &wait, NULL },
+	};
+	unsigned int npos;
+	int rc = cli_parse(&ctl_cmd, argc, argv, opts, 3, 1, &npos);
+
+	if (rc >= 0)
+		return rc;
+	if (npos == 0)
+		return cli_usage(&ctl_cmd, "expected reload, stop or status");
+	if (strcmp(argv[1], "reload") != 0 && strcmp(argv[1], "stop") != 0 && strcmp(argv[1], "status") != 0)
+		return cli_usage(&ctl_cmd, "'%s': expected reload, stop or status", argv[1]);
+	rc = common_open(&c, &ctl_cmd);
+	if (rc >= 0)
+		return rc;
+	if (argv[1][0] == 'r')
+		rc = tools_reload(&c.t, wait);
+	else if (strcmp(argv[1], "stop") == 0)
+		rc = tools_quit(&c.t, wait);
+	else
+		rc = tools_reload_status(&c.t);
 	bed_close(&c.b);
 	return rc;
 }

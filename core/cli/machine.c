@@ -158,6 +158,46 @@ machine_suspended(const struct machine *m, pid_t pid)
 	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
+bool
+machine_program(const struct machine *m, pid_t pid, char *name, size_t n)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	if (!read_file(m, path, name, n))
+		return false;
+	name[strcspn(name, "\n")] = '\0';
+	return true;
+}
+
+/* The number behind a key of a file with lines "Key:   123 kB", in MB; 0: not there. */
+static unsigned long
+read_mb(const struct machine *m, const char *path, const char *key)
+{
+	char buf[16384];
+	const char *at;
+
+	if (!read_file(m, path, buf, sizeof(buf)))
+		return 0;
+	at = strstr(buf, key);
+	return at != NULL ? strtoul(at + strlen(key), NULL, 10) / 1024 : 0;
+}
+
+unsigned long
+machine_private_mb(const struct machine *m, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return read_mb(m, path, "RssAnon:");
+}
+
+unsigned long
+machine_free_mb(const struct machine *m)
+{
+	return read_mb(m, "/proc/meminfo", "MemAvailable:");
+}
+
 void
 machine_stale(const struct machine *m, char *list, size_t n)
 {

@@ -31,6 +31,11 @@ bool machine_runtime_closed(const struct machine *m, char *path, size_t n);
 pid_t machine_primary(const struct machine *m, const char *prefix, bool *stale);
 /* Is the process suspended (SIGSTOP, a debugger)? It answers nothing then. */
 bool machine_suspended(const struct machine *m, pid_t pid);
+/* The program's name as the kernel keeps it (at most 15 bytes); false: no such process. */
+bool machine_program(const struct machine *m, pid_t pid, char *name, size_t n);
+/* Memory of a process that it shares with nobody, and what the machine has left for new ones; 0 when it can not be read. */
+unsigned long machine_private_mb(const struct machine *m, pid_t pid);
+unsigned long machine_free_mb(const struct machine *m);
 /* Prefixes with a runtime directory but no live primary, separated by blanks. */
 void machine_stale(const struct machine *m, char *list, size_t n);
 /* Removes the runtime directory and hugepage files of a prefix whose primary is gone. */

@@ -15,8 +15,9 @@
 
 static const struct cli_entry entries[] = {
 	{ "primary", "start the primary: it owns ports, buffers and shared memory", NULL },
-	{ "serve", "start a worker that answers UDP echo and DNS queries", NULL },
-	{ "stop", "end the workers, then the primary", NULL },
+	{ "serve", "start a worker, or a master of workers, that answers UDP echo and DNS queries", NULL },
+	{ "ctl", "reload without losing a packet; a reload's state; stop", NULL },
+	{ "stop", "end master and workers, then the primary", NULL },
 	{ "status", "counters of primary and workers, drops by reason", NULL },
 	{ "ifconfig", "interfaces; change an MTU", NULL },
 	{ "arp", "neighbours, IPv4 and IPv6", NULL },

@@ -71,6 +71,29 @@ serve_close(struct serve *sv)
 	}
 }
 
+void
+serve_stamp(struct serve *sv, struct shim *s, uint32_t gen, uint32_t proc_id)
+{
+	uint32_t word[2] = { htonl(gen), htonl(proc_id) };
+
+	memcpy(sv->stamp, word, SERVE_STAMP);
+	sv->shim = s;
+}
+
+/* Puts the stamp behind the payload; false: no room, the buffer is gone. */
+static bool
+stamp(struct serve *sv, struct rte_mbuf *m)
+{
+	char *at = shim_buf_append(m, SERVE_STAMP);
+
+	if (at == NULL) {
+		shim_buf_free(sv->shim, m);
+		return false;
+	}
+	memcpy(at, sv->stamp, SERVE_STAMP);
+	return true;
+}
+
 /* The payload goes back as it came: the chain that was received is the chain that is sent. */
 static void
 echo_turn(struct serve *sv, int fd)
@@ -81,7 +104,7 @@ echo_turn(struct serve *sv, int fd)
 	for (unsigned int i = 0; fd >= 0 && i < PER_TURN; i++) {
 		if (sock_recv_chain(sv->stack, fd, &m, &from) < 0)
 			return;
-		if (sock_send_chain(sv->stack, fd, m, &from) < 0)
+		if ((sv->shim != NULL && !stamp(sv, m)) || sock_send_chain(sv->stack, fd, m, &from) < 0)
 			sv->echo_failed++;
 		else
 			sv->echoed++;

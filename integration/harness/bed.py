@@ -85,6 +85,22 @@ class Hugepages:
             self.before = None
 
 
+def pids_of(word):
+    """[(pid, words of its command line)] of the processes that have word in it."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as f:
+                words = f.read().decode("utf-8", "replace").split("\0")[:-1]
+        except OSError:
+            continue
+        if word in words:
+            found.append((int(name), words))
+    return found
+
+
 def own_netns():
     """Moves this process (and so all its children) into a new network namespace; it goes when they have gone."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -148,7 +164,7 @@ class Bed:
         print("----", flush=True)
 
     def kill_all(self):
-        """Workers first, since the primary must outlive them."""
+        """Workers first, since the primary must outlive them; those of a master, which this program did not start itself, last."""
         for sig, wait in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
             for _, proc, _ in reversed(self.procs):
                 if proc.poll() is None:
@@ -157,6 +173,11 @@ class Bed:
                         proc.wait(wait)
                     except subprocess.TimeoutExpired:
                         pass
+        for pid, _ in pids_of(self.conf):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     def config(self, text):
         with open(self.conf, "w", encoding="ascii") as f:
@@ -209,12 +230,13 @@ class Bed:
         """nonic stop; every process must end by itself, with exit code 0."""
         self.cli("stop", timeout=20)
         for name, proc, _ in self.procs:
-            if name in ("primary", "worker") and proc.returncode is None:
+            if name in ("primary", "worker", "master") and proc.returncode is None:
                 try:
                     code = proc.wait(3)
                 except subprocess.TimeoutExpired:
                     raise Failed("%s (pid %d) is still there after 'nonic stop'" % (name, proc.pid)) from None
                 check(code == 0, "%s ended with exit code %d" % (name, code))
+        check(not pids_of(self.conf), "still there after 'nonic stop': %s" % pids_of(self.conf))
         check(not os.path.exists("/var/run/dpdk/container-" + self.prefix), "runtime files were left behind")
 
     def pool_settles(self, tolerance=0, seconds=3):

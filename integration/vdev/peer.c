@@ -4,10 +4,13 @@
  *   peer forward EAL-ARGS   carries frames between its ports 0 and 1 until SIGTERM (net_vhost and a veth, say)
  *   peer inject RING POOL FILE EAL-ARGS   as a secondary: puts each line's frame (hex) of FILE into the ring, in
  *                                         buffers of the pool
+ *   peer hold POOL LEFT EAL-ARGS   as a secondary: takes buffers until LEFT are free, gives them back at SIGTERM
+ *   peer poke ZONE OFFSET VALUE EAL-ARGS   as a secondary: writes 32 bits into a zone and prints what was there
  */
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_memzone.h>
 #include <rte_ring.h>
 #include <signal.h>
 #include <stdio.h>
@@ -121,6 +124,50 @@ inject(const char *ring_name, const char *pool_name, const char *file, int argc,
 	return 0;
 }
 
+static int
+hold(const char *pool_name, unsigned int left, int argc, char **argv)
+{
+	struct rte_mempool *pool;
+	struct rte_mbuf **m;
+	unsigned int n = 0;
+
+	if (rte_eal_init(argc, argv) < 0)
+		return fail("no EAL");
+	pool = rte_mempool_lookup(pool_name);
+	m = pool == NULL ? NULL : calloc(pool->size, sizeof(*m));
+	if (m == NULL)
+		return fail("no such pool, or no memory");
+	/* raw: past this process's cache, which would take more than it gives */
+	while (n < pool->size && rte_mempool_avail_count(pool) > left && rte_mempool_ops_dequeue_bulk(pool, (void **)&m[n], 1) == 0)
+		n++;
+	signal(SIGTERM, on_term);
+	printf("holding %u\n", n);
+	fflush(stdout);
+	while (!stopped)
+		usleep(1000);
+	rte_mempool_ops_enqueue_bulk(pool, (void *const *)m, n);
+	free(m);
+	rte_eal_cleanup();
+	return 0;
+}
+
+static int
+poke(const char *zone, unsigned long offset, unsigned long value, int argc, char **argv)
+{
+	const struct rte_memzone *mz;
+	uint32_t *word;
+
+	if (rte_eal_init(argc, argv) < 0)
+		return fail("no EAL");
+	mz = rte_memzone_lookup(zone);
+	if (mz == NULL || offset % 4 != 0 || offset + 4 > mz->len)
+		return fail("no such zone, or not inside it");
+	word = (uint32_t *)((char *)mz->addr + offset);
+	printf("was %u\n", __atomic_exchange_n(word, (uint32_t)value, __ATOMIC_SEQ_CST));
+	rte_eal_cleanup();
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,5 +175,10 @@ main(int argc, char **argv)
 		return forward(argc - 1, argv + 1);
 	if (argc > 5 && strcmp(argv[1], "inject") == 0)
 		return inject(argv[2], argv[3], argv[4], argc - 4, argv + 4);
-	return fail("usage: peer forward EAL-ARGS | peer inject RING POOL FILE EAL-ARGS");
+	if (argc > 4 && strcmp(argv[1], "hold") == 0)
+		return hold(argv[2], strtoul(argv[3], NULL, 0), argc - 3, argv + 3);
+	if (argc > 5 && strcmp(argv[1], "poke") == 0)
+		return poke(argv[2], strtoul(argv[3], NULL, 0), strtoul(argv[4], NULL, 0), argc - 4, argv + 4);
+	return fail("usage: peer forward EAL-ARGS | inject RING POOL FILE EAL-ARGS | hold POOL LEFT EAL-ARGS | "
+		"poke ZONE OFFSET VALUE EAL-ARGS");
 }

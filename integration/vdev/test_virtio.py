@@ -5,41 +5,18 @@ the MTU raised from 1500 to 9000 while it runs.
 
 TST-2, CFG-8, MTU-1, MTU-2, MTU-4, MTU-5, MTU-6
 """
-import ctypes
-import fcntl
 import os
-import socket
-import struct
 
-from vdev import Bed, check, conf, harness, main, net, peer, run
+from vdev import Bed, check, conf, harness, main, net, vhost_wire
 
-SIOCETHTOOL, ETHTOOL_STXCSUM = 0x8946, 0x17
 WHOLE = ("-M", "do")  # never in fragments
-
-
-def checksums_in_software(name):
-    """veth would hand over half-made checksums."""
-    value = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_STXCSUM, 0))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP", name.encode(), ctypes.addressof(value)))
-
-
-def wire(bed, build):
-    """A veth whose far end is the peer's second port; its first is the vhost-user server."""
-    run(["ip", "link", "add", conf.TAP, "mtu", "9000", "type", "veth", "peer", "name", "far", "mtu", "9000"])
-    checksums_in_software(conf.TAP)
-    harness.tap_up(conf.TAP, conf.V4_PEER + "/24", conf.V6_PEER + "/64")
-    run(["ip", "link", "set", "far", "up"])
-    bed.start("peer", [peer(build), "forward", "--in-memory", "--no-pci", "--no-telemetry", "-l", "0", "--log-level=4",
-                       "--vdev=net_vhost0,iface=%s/vhost.sock" % bed.dir,
-                       "--vdev=net_pcap0,rx_iface_in=far,tx_iface=far"], "peer ready")
 
 
 def test(build):
     with Bed(build) as bed:
         harness.own_netns()
         bed.config(conf.config("path=@DIR@/vhost.sock\nqueue_size=256", dpdk="mtu_enable=1\nmax_mtu=9000\n"))
-        wire(bed, build)
+        vhost_wire(bed, build)
         bed.primary()
         bed.serve()
         net.ping_until(conf.V6)

@@ -80,6 +80,30 @@ test_echo(void **state)
 	rt_free(rt);
 }
 
+/* The stamp stands behind the payload; where a buffer has no room for it the echo is not sent, and nothing leaks. */
+static void
+test_stamp(void **state)
+{
+	static char full[1472];
+	struct rt *rt = bed(7, 53);
+	uint8_t f[2048];
+
+	(void)state;
+	serve_stamp(&sv, rt->ws[0], 0x01020304, 5);
+	give(rt, 7, "hello", 5);
+	turn(rt);
+	assert_int_equal(mock_collect_bytes(rt->s, 0, 0, f, sizeof(f)), 42 + 5 + SERVE_STAMP);
+	assert_memory_equal(f + 42, "hello\x01\x02\x03\x04\0\0\0\x05", 13);
+	give(rt, 7, full, sizeof(full));
+	turn(rt); /* in two fragments */
+	assert_int_equal(mock_collect_bytes(rt->s, 0, 0, f, sizeof(f)), 14 + 1500);
+	assert_int_equal(mock_collect_bytes(rt->s, 0, 0, f, sizeof(f)), 14 + 20 + SERVE_STAMP);
+	assert_memory_equal(f + 34, "\x01\x02\x03\x04\0\0\0\x05", SERVE_STAMP);
+	assert_int_equal(sv.echoed, 2);
+	serve_close(&sv);
+	rt_free(rt);
+}
+
 static void
 test_dns_answers_refuses_is_silent(void **state)
 {
@@ -168,7 +192,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_echo), cmocka_unit_test(test_dns_answers_refuses_is_silent),
+		cmocka_unit_test(test_echo), cmocka_unit_test(test_stamp), cmocka_unit_test(test_dns_answers_refuses_is_silent),
 		cmocka_unit_test(test_either_service_may_be_off), cmocka_unit_test(test_socket_errors_leave_nothing_open),
 		cmocka_unit_test(test_answer_that_can_not_be_sent),
 	};

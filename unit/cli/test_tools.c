@@ -89,11 +89,11 @@ test_status_as_text_and_json(void **state)
 	assert_int_equal(tools_status(&e->t), CLI_OK);
 	says(e, "{\"primary\":{\"pid\":");
 	assert_int_equal(tools_status(&e->t), CLI_OK);
-	says(e, "\"workers\":[{\"worker\":0,\"pid\":");
+	says(e, "\"workers\":[{\"worker\":0,\"generation\":0,\"pid\":");
 	assert_int_equal(tools_status(&e->t), CLI_OK);
 	says(e, "\"state\":\"?\"");
 	assert_int_equal(tools_status(&e->t), CLI_OK);
-	says(e, "},{\"worker\":1,\"pid\":0,\"state\":\"none\",\"alive\":false");
+	says(e, "},{\"worker\":1,\"generation\":0,\"pid\":0,\"state\":\"none\",\"alive\":false");
 	assert_int_equal(tools_status(&e->t), CLI_OK);
 	says(e, "\"drops\":{}}],\"ports\":[{\"port\":0,");
 	e->rt->w[0]->block->state = CTL_RUNNING;

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Three reloads in a row over virtio_user, under 60 UDP flows in both families, old and new: nothing is lost, nobody answers that should
+not, every completion line and every transition is there exactly once, and no buffer is missing.
+
+REL-1, REL-3, REL-5, REL-6, REL-8, REL-14, PUB-2, DSP-4, DSP-5
+"""
+from vdev import check, conf, main, reload, vhost_wire
+
+
+def one_round(s):
+    """New flows come while the old generation drains; then all of them go on."""
+    began, mark = s.rl.hup()
+    s.rl.until("T3_DRAIN", mark)
+    new = [f for a in (conf.V4, conf.V6) for f in s.load.add(a, 10)]
+    s.load.wait_all(new, 3)
+    r = s.rl.ended(began, mark)
+    r.complete()
+    s.load.end(new)
+    return r
+
+
+def drained_by_itself(s):
+    """Flows that fall silent end a drain before its limit."""
+    began, mark = s.rl.hup()
+    s.rl.until("T2_HANDOVER", mark)
+    s.load.pause(s.load.flows)
+    r = s.rl.ended(began, mark)
+    s.load.pause(s.load.flows, False)
+    r.complete()
+    check(r.seen["T4_DRAIN_DONE"] - r.seen["T3_DRAIN"] < 3, "silent flows held the drain: %s" % r.line)
+    last = s.bed.cli_json("ctl", "status")["last"]
+    check(last["complete"] and not last["forced"], "the end of the drain: %s" % last)
+    r.idle = True
+    return r
+
+
+def test(build):
+    text = reload.vhost(worker_shutdown_timeout=1200)
+    with reload.Scene(build, text, lambda bed: vhost_wire(bed, build), flows=30, rate=900) as s:
+        rounds = [one_round(s), one_round(s), one_round(s)]
+        check([r.generation for r in rounds] == list(range(rounds[0].generation, rounds[0].generation + 3)),
+              "generations %s" % [r.generation for r in rounds])
+        check(len(s.rl.log.find(reload.DONE)) == 3, "completion lines: %d" % len(s.rl.log.find(reload.DONE)))
+        status = s.bed.cli_json("ctl", "status")
+        check(status["state"] == "T0_IDLE" and status["generation"] == rounds[-1].generation and status["window"] == 0 and
+              status["reloads"] == 3 and status["aborts"] == 0 and sum(status["live"]) == 1, "ctl status: %s" % status)
+        check(status["last"]["forwarded"] > 0 and status["last"]["relayed"] > 0 and status["last"]["dropped"] == 0,
+              "the last one's numbers: %s" % status["last"])
+        s.balanced()
+        quiet = drained_by_itself(s)
+        s.load.wait_all(s.load.answered(flows=[f for f in s.load.flows if not f.over]), 3)
+        s.load.finish()
+        check(not s.load.lost(), "%d of %d datagrams lost: %s" % (len(s.load.lost()), s.load.sent(), s.load.lost()[:5]))
+        bad = reload.wrong(s.load, rounds + [quiet])
+        check(not bad, "%d answers by the wrong generation: %s" % (len(bad), bad[:5]))
+        check(s.load.twice == s.load.strange == s.load.refused() == 0, "twice %d, strange %d, refused %d" % (
+            s.load.twice, s.load.strange, s.load.refused()))
+        print("%d datagrams; %s" % (s.load.sent(), "; ".join(r.line.split("complete: ")[1] for r in rounds + [quiet])))
+        s.bed.stop()
+
+
+main(test)
