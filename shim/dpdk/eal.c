@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door over DPDK: EAL, log, zones, rings, pools. */
+/* The door over DPDK: EAL, log, zones, rings. */
 #include "eal.h"
 
 #include <rte_eal.h>
@@ -16,7 +16,6 @@
 #endif
 
 #define SHARED_NAME "nonic_shim"
-#define POOL_CACHE 256u
 
 _Static_assert(SHIM_NAME_MAX <= RTE_MEMPOOL_NAMESIZE, "a name of ours must fit a mempool");
 _Static_assert(SHIM_NAME_MAX <= RTE_RING_NAMESIZE, "a name of ours must fit a ring");
@@ -26,8 +25,7 @@ _Static_assert((int)SHIM_LOG_EMERG == RTE_LOG_EMERG && (int)SHIM_LOG_DEBUG == RT
 
 RTE_LOG_REGISTER(nonic_logtype, nonic, INFO)
 
-/* DPDK's rte_errno as our negative errno: a shortage has one name. */
-static int
+int
 dpdk_err(void)
 {
 	switch (rte_errno) {
@@ -93,13 +91,14 @@ dpdk_zone_free(const char *name)
 	return rte_memzone_free(mz);
 }
 
-/* ---- rings and pools ---- */
+/* ---- rings ---- */
 
 int
-dpdk_ring_create(const char *name, unsigned int count, unsigned int flags, struct rte_ring **out)
+dpdk_ring_create(struct shim *s, const char *name, unsigned int count, unsigned int flags, struct rte_ring **out)
 {
-	unsigned int f = RING_F_SC_DEQ;
+	unsigned int f = RING_F_SC_DEQ, i;
 	int rc = sys_name_check(name);
+	struct rte_ring *none;
 
 	/* rte_ring_create takes 0 for a power of two. */
 	if (count == 0 || (flags != SHIM_RING_SP_SC && flags != SHIM_RING_MP_SC))
@@ -109,43 +108,39 @@ dpdk_ring_create(const char *name, unsigned int count, unsigned int flags, struc
 	if (flags == SHIM_RING_SP_SC)
 		f |= RING_F_SP_ENQ;
 	*out = rte_ring_create(name, count, SOCKET_ID_ANY, f);
-	return *out != NULL ? 0 : dpdk_err();
+	if (*out == NULL)
+		return dpdk_err();
+	for (i = 0; i < DPDK_RINGS; i++) {
+		none = NULL;
+		if (s->shared->ring[i] == NULL && __atomic_compare_exchange_n(&s->shared->ring[i], &none, *out, false,
+		    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return 0;
+	}
+	rte_ring_free(*out);
+	return -ENOMEM;
 }
 
-int
-dpdk_pool_create(const char *name, unsigned int n, uint16_t data_room, struct shim_pool **out)
+void
+dpdk_ring_free(struct shim *s, struct rte_ring *r)
 {
-	int rc = n == 0 || data_room < SHIM_HEADROOM ? -EINVAL : sys_name_check(name);
-	struct rte_mempool *mp;
+	unsigned int i;
 
-	if (rc != 0)
-		return rc;
-	/* A cache may hold half as much again as its size: a small pool must not end up in caches. */
-	mp = rte_pktmbuf_pool_create(name, n, RTE_MIN(POOL_CACHE, n / 8), 0, data_room,
-		SOCKET_ID_ANY);
-	*out = (struct shim_pool *)mp;
-	return mp != NULL ? 0 : dpdk_err();
-}
-
-/* Pools of DPDK's own kind do not tell a free buffer from another: none is taken from a dead process. */
-unsigned int
-dpdk_pool_sweep(struct shim_pool *p, uint32_t mark, uint32_t cache_id)
-{
-	(void)p;
-	(void)mark;
-	(void)cache_id;
-	return 0;
+	for (i = 0; i < DPDK_RINGS; i++)
+		if (s->shared->ring[i] == r)
+			__atomic_store_n(&s->shared->ring[i], NULL, __ATOMIC_RELEASE);
+	rte_ring_free(r);
 }
 
 /* ---- life ---- */
 
-/* The zone of facts about ports: the primary's EAL makes it, the others find it. */
+/* The zone of facts: the primary's EAL makes it, the others find it. */
 static int
-shared_attach(struct dpdk_shared **out)
+shared_attach(struct dpdk_shared **out, bool *first)
 {
 	void *addr;
 	int rc = dpdk_zone_lookup(SHARED_NAME, &addr, NULL);
 
+	*first = rc == -ENOENT;
 	if (rc == -ENOENT)
 		rc = dpdk_zone_reserve(SHARED_NAME, sizeof(struct dpdk_shared), &addr);
 	if (rc == -EEXIST) /* another thread's door was faster */
@@ -159,6 +154,7 @@ int
 shim_dpdk_door(enum shim_role role, unsigned int proc_id, struct shim **out)
 {
 	struct shim *s;
+	bool first;
 	int rc;
 
 	if (role == SHIM_ROLE_PRIMARY && rte_eal_process_type() != RTE_PROC_PRIMARY)
@@ -166,7 +162,9 @@ shim_dpdk_door(enum shim_role role, unsigned int proc_id, struct shim **out)
 	s = sys_malloc(sizeof(*s));
 	if (s == NULL)
 		return -ENOMEM;
-	rc = shared_attach(&s->shared);
+	rc = shared_attach(&s->shared, &first);
+	if (rc == 0)
+		rc = dpdk_pools_attach(s, first);
 	if (rc != 0) {
 		free(s);
 		return rc;

@@ -18,6 +18,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "../copy.h"
+#include "../freelist.h"
 #include "../ring.h"
 #include "../sys.h"
 #include "dpdk.h"
@@ -201,8 +203,7 @@ static inline int
 shim_ring_create(struct shim *s, const char *name, unsigned int count, unsigned int flags,
 	struct rte_ring **out)
 {
-	(void)s;
-	return dpdk_ring_create(name, count, flags, out);
+	return dpdk_ring_create(s, name, count, flags, out);
 }
 
 static inline int
@@ -216,8 +217,7 @@ shim_ring_lookup(struct shim *s, const char *name, struct rte_ring **out)
 static inline void
 shim_ring_free(struct shim *s, struct rte_ring *r)
 {
-	(void)s;
-	rte_ring_free(r);
+	dpdk_ring_free(s, r);
 }
 
 static __rte_always_inline unsigned int
@@ -275,9 +275,7 @@ shim_pool_create(struct shim *s, const char *name, unsigned int n, uint16_t data
 static inline int
 shim_pool_lookup(struct shim *s, const char *name, struct shim_pool **out)
 {
-	(void)s;
-	*out = (struct shim_pool *)rte_mempool_lookup(name);
-	return *out != NULL ? 0 : -ENOENT;
+	return dpdk_pool_lookup(s, name, out);
 }
 
 static inline void
@@ -318,22 +316,33 @@ shim_cache_id(const struct shim *s)
 static inline unsigned int
 shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
 {
-	(void)s;
-	return dpdk_pool_sweep(p, mark, cache_id);
+	return dpdk_pool_sweep(s, p, mark, cache_id);
 }
 
+/* rte_pktmbuf_alloc, past the mempool's table of handlers: with the note of who has the buffer until it is stamped. */
 static __rte_always_inline struct rte_mbuf *
 shim_buf_alloc(struct shim *s, struct shim_pool *p)
 {
+	void *m;
+
 	(void)s;
-	return rte_pktmbuf_alloc(shim_dpdk_mempool(p));
+	if (freelist_get(shim_dpdk_mempool(p)->pool_data, rte_lcore_id(), &m, 1, true) != 0)
+		return NULL;
+	rte_pktmbuf_reset(m);
+	return m;
 }
 
 static __rte_always_inline int
 shim_buf_alloc_bulk(struct shim *s, struct shim_pool *p, struct rte_mbuf **m, unsigned int n)
 {
+	unsigned int i;
+
 	(void)s;
-	return rte_pktmbuf_alloc_bulk(shim_dpdk_mempool(p), m, n) == 0 ? 0 : -ENOMEM;
+	if (freelist_get(shim_dpdk_mempool(p)->pool_data, rte_lcore_id(), (void **)m, n, true) != 0)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		rte_pktmbuf_reset(m[i]);
+	return 0;
 }
 
 static __rte_always_inline void
@@ -360,16 +369,14 @@ shim_buf_ref(struct shim *s, struct rte_mbuf *m, int16_t v)
 static inline struct rte_mbuf *
 shim_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p)
 {
-	(void)s;
-	return rte_pktmbuf_clone(m, shim_dpdk_mempool(p));
+	return copy_clone(s, m, p, shim_buf_alloc, shim_buf_free);
 }
 
 static inline struct rte_mbuf *
 shim_buf_copy(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p, uint32_t off,
 	uint32_t len)
 {
-	(void)s;
-	return rte_pktmbuf_copy(m, shim_dpdk_mempool(p), off, len);
+	return copy_deep(s, m, p, off, len, shim_buf_alloc, shim_buf_free);
 }
 
 static inline int

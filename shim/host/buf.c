@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../copy.h"
 #include "ops.h"
 
 void
@@ -90,7 +91,14 @@ detach(struct shim *s, struct rte_mbuf *m)
 		if (unref(owner))
 			release(s, owner);
 	}
-	host_buf_init(m, host_buf_pool(m), room);
+	/* Not host_buf_init: whose it is (the last dynamic field) stays written in it until the pool has it. */
+	m->priv_size = 0;
+	m->buf_addr = (char *)m + sizeof(*m);
+	m->buf_iova = (rte_iova_t)(uintptr_t)m->buf_addr;
+	m->buf_len = room;
+	rte_pktmbuf_reset_headroom(m);
+	m->data_len = 0;
+	m->ol_flags = 0;
 }
 
 void
@@ -111,82 +119,14 @@ host_buf_free(struct shim *s, struct rte_mbuf *m)
 struct rte_mbuf *
 host_buf_clone(struct shim *s, struct rte_mbuf *m, struct shim_pool *p)
 {
-	struct rte_mbuf *head = NULL, **link = &head, *c;
-	uint32_t pkt_len = m->pkt_len, note;
-	uint16_t nb_segs = 0;
-
-	for (; m != NULL; m = m->next) {
-		c = host_buf_alloc(s, p);
-		if (c == NULL) {
-			host_buf_free(s, head);
-			return NULL;
-		}
-		note = c->dynfield1[8];
-		rte_pktmbuf_attach(c, m);
-		c->dynfield1[8] = note;
-		*link = c;
-		link = &c->next;
-		nb_segs++;
-	}
-	head->nb_segs = nb_segs;
-	head->pkt_len = pkt_len;
-	return head;
-}
-
-/* The header of a copy: what the frame is, not where its bytes are. */
-static struct rte_mbuf *
-copy_head(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p)
-{
-	struct rte_mbuf *c = host_buf_alloc(s, p);
-	uint32_t note;
-
-	if (c == NULL)
-		return NULL;
-	note = c->dynfield1[8];
-	__rte_pktmbuf_copy_hdr(c, m);
-	c->dynfield1[8] = note; /* who has the copy, not who has the original */
-	c->ol_flags = m->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
-	return c;
+	return copy_clone(s, m, p, host_buf_alloc, host_buf_free);
 }
 
 struct rte_mbuf *
 host_buf_copy(struct shim *s, const struct rte_mbuf *m, struct shim_pool *p, uint32_t off,
 	uint32_t len)
 {
-	struct rte_mbuf *head, *last;
-	uint32_t n;
-
-	if (off >= m->pkt_len)
-		return NULL;
-	if (len > m->pkt_len - off)
-		len = m->pkt_len - off;
-	head = last = copy_head(s, m, p);
-	if (head == NULL)
-		return NULL;
-	head->pkt_len = len;
-	while (len > 0) {
-		while (off >= m->data_len) {
-			off -= m->data_len;
-			m = m->next;
-		}
-		if (rte_pktmbuf_tailroom(last) == 0) {
-			last->next = host_buf_alloc(s, p);
-			if (last->next == NULL) {
-				host_buf_free(s, head);
-				return NULL;
-			}
-			last = last->next;
-			head->nb_segs++;
-		}
-		n = RTE_MIN(RTE_MIN(len, m->data_len - off),
-			(uint32_t)rte_pktmbuf_tailroom(last));
-		memcpy(rte_pktmbuf_mtod_offset(last, char *, last->data_len),
-			rte_pktmbuf_mtod_offset(m, char *, off), n);
-		last->data_len += n;
-		off += n;
-		len -= n;
-	}
-	return head;
+	return copy_deep(s, m, p, off, len, host_buf_alloc, host_buf_free);
 }
 
 int

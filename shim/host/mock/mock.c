@@ -318,6 +318,7 @@ mock_pool_create(struct shim *s, const char *name, unsigned int n, uint16_t data
 	p->owner = mock_of(s);
 	p->size = n;
 	p->data_room = data_room;
+	p->bufs = mock_xcalloc(n, sizeof(*p->bufs));
 	named_add(list, name, p, 0);
 	*out = p;
 	return 0;
@@ -342,6 +343,7 @@ mock_pool_free(struct shim *s, struct shim_pool *p)
 		fprintf(stderr, "mock: pool freed with %u buffers out\n", p->out);
 		abort();
 	}
+	free(p->bufs);
 	free(p);
 }
 
@@ -369,18 +371,15 @@ mock_pool_data_room(struct shim *s, const struct shim_pool *p)
 static struct rte_mbuf *
 mock_buf_alloc(struct shim *s, struct shim_pool *p)
 {
-	struct mock_buf *b;
 	struct rte_mbuf *m;
 	void *mem;
 
-	if (p->out == p->size || posix_memalign(&mem, 64, sizeof(*b) + host_buf_size(p->data_room)) != 0)
+	if (p->out == p->size || posix_memalign(&mem, 64, host_buf_size(p->data_room)) != 0)
 		return NULL;
-	b = mem;
-	m = (struct rte_mbuf *)(b + 1);
+	m = mem;
 	host_buf_init(m, p, p->data_room);
 	m->dynfield1[8] = SHIM_BUF_UNSTAMPED | s->self.pid;
-	LIST_INSERT_HEAD(&p->bufs, b, link);
-	p->out++;
+	p->bufs[p->out++] = m;
 	return m;
 }
 
@@ -388,16 +387,17 @@ static void
 mock_buf_release(struct shim *s, struct rte_mbuf *m)
 {
 	struct shim_pool *p = host_buf_pool(m);
-	struct mock_buf *b = (struct mock_buf *)m - 1;
+	unsigned int i = p->owner == mock_of(s) ? p->out : 0;
 
-	if (p->owner != mock_of(s) || p->out == 0) {
+	while (i > 0 && p->bufs[i - 1] != m) /* those that came last go first, as a rule */
+		i--;
+	if (i == 0) {
 		fprintf(stderr, "mock: a buffer released that no pool misses\n");
 		abort();
 	}
-	p->out--;
+	p->bufs[i - 1] = p->bufs[--p->out];
 	rte_mbuf_refcnt_set(m, 0);
-	LIST_REMOVE(b, link);
-	free(b);
+	free(m);
 }
 
 /* The door's process names its cache, of which the mock has none. */
@@ -421,12 +421,10 @@ mock_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cac
 {
 	struct sweep w = { .mark = mark, .note = SHIM_BUF_UNSTAMPED | cache_id, .rings = mock_rings, .ctx = s->ctx };
 	struct rte_mbuf **m = mock_xcalloc(p->out + 1, sizeof(*m));
-	unsigned int n = 0, done, i;
-	struct mock_buf *b;
+	unsigned int done, i;
 
-	LIST_FOREACH(b, &p->bufs, link)
-		m[n++] = (struct rte_mbuf *)(b + 1);
-	done = host_buf_sweep(p, p->data_room, m, n, &w);
+	memcpy(m, p->bufs, p->out * sizeof(*m));
+	done = host_buf_sweep(p, p->data_room, m, p->out, &w);
 	for (i = 0; i < done; i++)
 		mock_buf_release(s, m[i]);
 	free(m);
@@ -572,10 +570,12 @@ mock_shim_free(struct shim *s)
 	leaks = st->mallocs + mock_bufs_out(s);
 	if (st->mallocs > 0)
 		fprintf(stderr, "mock: %u shim_malloc blocks not freed\n", st->mallocs);
-	for (n = st->pools; n != NULL; n = n->next)
+	for (n = st->pools; n != NULL; n = n->next) {
 		if (((struct shim_pool *)n->addr)->out > 0)
 			fprintf(stderr, "mock: %u buffers of pool %s not freed\n",
 				((struct shim_pool *)n->addr)->out, n->name);
+		free(((struct shim_pool *)n->addr)->bufs);
+	}
 	named_free_all(&st->zones);
 	named_free_all(&st->rings);
 	named_free_all(&st->pools);

@@ -3,8 +3,6 @@
 #ifndef NONIC_SHIM_HOST_MOCK_PRIV_H
 #define NONIC_SHIM_HOST_MOCK_PRIV_H
 
-#include <sys/queue.h>
-
 #include "../buf.h"
 #include "../common.h"
 #include "mock.h"
@@ -20,14 +18,9 @@ struct mock_named {
 	void *addr; /* zone memory, the rte_ring, or the struct shim_pool */
 };
 
-/* In front of each buffer. */
-struct mock_buf {
-	LIST_ENTRY(mock_buf) link;
-} __attribute__((aligned(64)));
-
 struct shim_pool {
 	struct mock_state *owner;
-	LIST_HEAD(, mock_buf) bufs; /* those that are out */
+	struct rte_mbuf **bufs; /* those that are out; room for size */
 	unsigned int size;
 	unsigned int out;
 	uint16_t data_room;

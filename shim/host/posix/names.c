@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Named pieces of the region: zones, rings, pools of buffers. */
+/* Named pieces of the region: zones and rings. */
 #include <rte_ring.h>
 #include <stdio.h>
 
@@ -120,29 +120,42 @@ entry_addr(struct posix_region *r, const struct posix_entry *e)
 	return (char *)r + e->off;
 }
 
-/* ---- zones ---- */
-
 int
-posix_zone_reserve(struct shim *s, const char *name, size_t size, void **addr)
+posix_piece_make(struct shim *s, enum posix_kind kind, const char *name, uint64_t size,
+	int (*init)(void *piece, void *arg), void *arg, void **addr)
 {
 	struct posix_region *r = posix_region_of(s);
 	struct posix_entry *e;
-	int rc = size == 0 ? -EINVAL : sys_name_check(name);
+	int rc = sys_name_check(name);
 
 	if (rc != 0)
 		return rc;
 	posix_lock(r);
-	rc = entry_add(r, POSIX_ZONE, name, size, &e);
+	rc = entry_add(r, kind, name, size, &e);
+	if (rc == 0 && init != NULL)
+		rc = init(entry_addr(r, e), arg);
 	if (rc == 0) {
 		*addr = entry_addr(r, e);
-		entry_publish(e, POSIX_ZONE);
+		entry_publish(e, kind);
 	}
 	posix_unlock(r);
 	return rc;
 }
 
-static int
-lookup(struct shim *s, enum posix_kind kind, const char *name, void **addr, size_t *size)
+void
+posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, void *arg), void *arg)
+{
+	unsigned int i;
+
+	posix_lock(r);
+	for (i = 0; i < POSIX_ENTRIES; i++)
+		if (r->entries[i].kind == kind && entry_sane(r, &r->entries[i]))
+			fn(entry_addr(r, &r->entries[i]), arg);
+	posix_unlock(r);
+}
+
+int
+posix_piece_lookup(struct shim *s, enum posix_kind kind, const char *name, void **addr, size_t *size)
 {
 	struct posix_region *r = posix_region_of(s);
 	struct posix_entry *e;
@@ -158,10 +171,18 @@ lookup(struct shim *s, enum posix_kind kind, const char *name, void **addr, size
 	return e != NULL ? 0 : -ENOENT;
 }
 
+/* ---- zones ---- */
+
+int
+posix_zone_reserve(struct shim *s, const char *name, size_t size, void **addr)
+{
+	return size == 0 ? -EINVAL : posix_piece_make(s, POSIX_ZONE, name, size, NULL, NULL, addr);
+}
+
 int
 posix_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size)
 {
-	return lookup(s, POSIX_ZONE, name, addr, size);
+	return posix_piece_lookup(s, POSIX_ZONE, name, addr, size);
 }
 
 int
@@ -178,9 +199,8 @@ posix_zone_free(struct shim *s, const char *name)
 	return e != NULL ? 0 : -ENOENT;
 }
 
-/* Ends a ring or pool by its address; one that is not there is a programming error and is left alone. */
-static void
-free_addr(struct shim *s, enum posix_kind kind, const void *addr)
+void
+posix_piece_free(struct shim *s, enum posix_kind kind, const void *addr)
 {
 	struct posix_region *r = posix_region_of(s);
 	struct posix_entry *e;
@@ -194,27 +214,31 @@ free_addr(struct shim *s, enum posix_kind kind, const void *addr)
 
 /* ---- rings ---- */
 
+struct ring_facts {
+	const char *name;
+	unsigned int count, flags;
+};
+
+static int
+ring_init(void *piece, void *arg)
+{
+	const struct ring_facts *f = arg;
+
+	return host_ring_init(piece, f->name, f->count, f->flags);
+}
+
 int
 posix_ring_create(struct shim *s, const char *name, unsigned int count, unsigned int flags,
 	struct rte_ring **out)
 {
-	struct posix_region *r = posix_region_of(s);
-	struct posix_entry *e;
+	struct ring_facts f = { .name = name, .count = count, .flags = flags };
+	void *addr;
 	int rc = host_ring_check(count, flags);
 
 	if (rc == 0)
-		rc = sys_name_check(name);
-	if (rc != 0)
-		return rc;
-	posix_lock(r);
-	rc = entry_add(r, POSIX_RING, name, host_ring_size(count), &e);
+		rc = posix_piece_make(s, POSIX_RING, name, host_ring_size(count), ring_init, &f, &addr);
 	if (rc == 0)
-		rc = host_ring_init(entry_addr(r, e), name, count, flags);
-	if (rc == 0) {
-		*out = entry_addr(r, e);
-		entry_publish(e, POSIX_RING);
-	}
-	posix_unlock(r);
+		*out = addr;
 	return rc;
 }
 
@@ -222,7 +246,7 @@ int
 posix_ring_lookup(struct shim *s, const char *name, struct rte_ring **out)
 {
 	void *addr;
-	int rc = lookup(s, POSIX_RING, name, &addr, NULL);
+	int rc = posix_piece_lookup(s, POSIX_RING, name, &addr, NULL);
 
 	if (rc == 0)
 		*out = addr;
@@ -232,131 +256,5 @@ posix_ring_lookup(struct shim *s, const char *name, struct rte_ring **out)
 void
 posix_ring_free(struct shim *s, struct rte_ring *r)
 {
-	free_addr(s, POSIX_RING, r);
-}
-
-/* ---- pools ---- */
-
-/* A pool's piece: the pool, its ring, its buffers. */
-static uint64_t
-pool_bytes(unsigned int n, uint16_t data_room, uint64_t *ring_off, uint64_t *bufs_off)
-{
-	*ring_off = RTE_ALIGN_CEIL(sizeof(struct shim_pool), (uint64_t)128);
-	*bufs_off = *ring_off + ALIGN64(host_ring_size(rte_align32pow2(n + 1)));
-	return *bufs_off + (uint64_t)n * ALIGN64(host_buf_size(data_room));
-}
-
-static void
-pool_fill(struct shim_pool *p, const char *name, char *ring, char *bufs)
-{
-	struct rte_mbuf *m;
-	unsigned int i;
-
-	p->free_bufs = (struct rte_ring *)ring;
-	rte_ring_init(p->free_bufs, name, rte_align32pow2(p->size + 1), 0);
-	for (i = 0; i < p->size; i++) {
-		m = (struct rte_mbuf *)(bufs + (uint64_t)i * ALIGN64(host_buf_size(p->data_room)));
-		host_buf_init(m, p, p->data_room);
-		rte_ring_enqueue(p->free_bufs, m);
-	}
-}
-
-int
-posix_pool_create(struct shim *s, const char *name, unsigned int n, uint16_t data_room,
-	struct shim_pool **out)
-{
-	struct posix_region *r = posix_region_of(s);
-	uint64_t ring_off, bufs_off;
-	struct posix_entry *e;
-	struct shim_pool *p;
-	int rc;
-
-	if (n == 0 || n > RTE_RING_SZ_MASK / 2 || data_room < SHIM_HEADROOM)
-		return -EINVAL;
-	rc = sys_name_check(name);
-	if (rc != 0)
-		return rc;
-	posix_lock(r);
-	rc = entry_add(r, POSIX_POOL, name, pool_bytes(n, data_room, &ring_off, &bufs_off), &e);
-	if (rc == 0) {
-		p = entry_addr(r, e);
-		p->size = n;
-		p->data_room = data_room;
-		pool_fill(p, name, (char *)p + ring_off, (char *)p + bufs_off);
-		*out = p;
-		entry_publish(e, POSIX_POOL);
-	}
-	posix_unlock(r);
-	return rc;
-}
-
-int
-posix_pool_lookup(struct shim *s, const char *name, struct shim_pool **out)
-{
-	void *addr;
-	int rc = lookup(s, POSIX_POOL, name, &addr, NULL);
-
-	if (rc == 0)
-		*out = addr;
-	return rc;
-}
-
-void
-posix_pool_free(struct shim *s, struct shim_pool *p)
-{
-	free_addr(s, POSIX_POOL, p);
-}
-
-unsigned int
-posix_pool_size(struct shim *s, const struct shim_pool *p)
-{
-	(void)s;
-	return p->size;
-}
-
-unsigned int
-posix_pool_avail(struct shim *s, const struct shim_pool *p)
-{
-	(void)s;
-	return rte_ring_count(p->free_bufs);
-}
-
-uint16_t
-posix_pool_data_room(struct shim *s, const struct shim_pool *p)
-{
-	(void)s;
-	return p->data_room;
-}
-
-uint32_t
-posix_cache_id(const struct shim *s)
-{
-	return s->self.pid;
-}
-
-/* The pool's ring does not tell a free buffer from another: none is taken from a dead process. */
-unsigned int
-posix_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
-{
-	(void)s;
-	(void)p;
-	(void)mark;
-	(void)cache_id;
-	return 0;
-}
-
-struct rte_mbuf *
-posix_buf_alloc(struct shim *s, struct shim_pool *p)
-{
-	void *m;
-
-	(void)s;
-	return rte_ring_dequeue(p->free_bufs, &m) == 0 ? m : NULL;
-}
-
-void
-posix_buf_release(struct shim *s, struct rte_mbuf *m)
-{
-	(void)s;
-	rte_ring_enqueue(host_buf_pool(m)->free_bufs, m);
+	posix_piece_free(s, POSIX_RING, r);
 }

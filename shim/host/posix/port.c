@@ -3,6 +3,7 @@
 #include <rte_ring.h>
 #include <stdio.h>
 
+#include "../../buf.h"
 #include "priv.h"
 
 #define MIN_MTU 68
@@ -307,6 +308,7 @@ posix_tx_burst(struct shim *s, uint16_t port, uint16_t queue, struct rte_mbuf **
 				break;
 			}
 			host_buf_free(s, m[k]);
+			shim_buf_mark_set(out, 0); /* the port's */
 		}
 		rte_ring_sp_enqueue(p->tx[queue], out);
 		count(&p->tx_count[queue], len);

@@ -205,6 +205,7 @@ door_new(struct posix_map *map, enum shim_role role, uint32_t proc_id)
 	d->shim.self = sys_self(proc_id);
 	d->shim.now_ns = sys_clock_ns();
 	d->map = map;
+	d->slot = posix_slot_take(map->region, &d->shim.self);
 	map->doors++;
 	if (sys_entropy(&d->random_state, sizeof(d->random_state)) != 0)
 		d->random_state = d->shim.now_ns;
@@ -232,6 +233,7 @@ posix_shim_close(struct shim *s)
 
 	if (d == NULL)
 		return;
+	posix_slot_leave(d->map->region, d->slot);
 	if (d->creator)
 		shm_unlink(d->path);
 	if (--d->map->doors == 0) {

@@ -10,9 +10,10 @@
 #include "posix.h"
 
 #define POSIX_MAGIC 0x6e6f6e6963736801ull
-#define POSIX_LAYOUT 1u
+#define POSIX_LAYOUT 2u
 #define POSIX_ENTRIES 512u
 #define POSIX_QUEUES 16u
+#define POSIX_SLOTS 128u /* caches of pools: FREELIST_OWNERS */
 
 enum posix_kind { POSIX_FREE = 0, POSIX_ZONE, POSIX_RING, POSIX_POOL };
 
@@ -47,15 +48,11 @@ struct posix_region {
 	uint32_t layout, n_ports, queues;
 	uint64_t size, base;
 	struct shim_proc creator;
-	pthread_mutex_t lock; /* of the entries; robust: its holder may die */
+	pthread_mutex_t lock; /* of the entries and slots; robust: its holder may die */
+	uint32_t next_slot;
+	struct shim_proc slot[POSIX_SLOTS]; /* whose cache it is; pid 0: nobody's */
 	struct posix_entry entries[POSIX_ENTRIES];
 	struct posix_port ports[SHIM_MAX_PORTS];
-};
-
-struct shim_pool {
-	uint32_t size;
-	uint16_t data_room;
-	struct rte_ring *free_bufs; /* many producers, many consumers */
 };
 
 /* A process's mapping, shared by its doors. */
@@ -69,6 +66,7 @@ struct posix_door {
 	struct shim shim;
 	struct posix_map *map;
 	bool creator;
+	uint32_t slot; /* its caches' number */
 	char path[64];
 	uint64_t random_state;
 };
@@ -82,6 +80,19 @@ posix_region_of(const struct shim *s)
 /* Takes and leaves the lock of the entries; what a dead holder left half-made is no entry. */
 void posix_lock(struct posix_region *r);
 void posix_unlock(struct posix_region *r);
+
+/* A piece of zeroed memory with a name; init makes of it what it is (NULL: nothing) before anybody can find it. */
+int posix_piece_make(struct shim *s, enum posix_kind kind, const char *name, uint64_t size,
+	int (*init)(void *piece, void *arg), void *arg, void **addr);
+int posix_piece_lookup(struct shim *s, enum posix_kind kind, const char *name, void **addr, size_t *size);
+/* Ends a piece by its address; one that is not there is a programming error and is left alone. */
+void posix_piece_free(struct shim *s, enum posix_kind kind, const void *addr);
+/* fn for every piece of the kind, under the lock. */
+void posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, void *arg), void *arg);
+
+/* A number for a process's caches; FREELIST_ANON when there is none left. Leaving it empties them. */
+uint32_t posix_slot_take(struct posix_region *r, const struct shim_proc *self);
+void posix_slot_leave(struct posix_region *r, uint32_t slot);
 
 int posix_zone_reserve(struct shim *s, const char *name, size_t size, void **addr);
 int posix_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size);
