@@ -34,14 +34,90 @@ loop(void *arg)
 	return 0;
 }
 
+/* ---- a process that dies leaves what it has ---- */
+
+/* Private memory of each worker's process, so that it can go when the process has died in the middle of everything. */
+static struct {
+	const struct shim *s;
+	struct shim_ops ops;
+	const struct shim_ops *mock;
+	void *block[4096];
+} priv[4];
+
+static unsigned int
+priv_of(const struct shim *s)
+{
+	unsigned int i = 0;
+
+	while (i < 3 && priv[i].s != s)
+		i++;
+	return i;
+}
+
+static void *
+priv_malloc(struct shim *s, size_t n)
+{
+	unsigned int i = priv_of(s), k = 0;
+	void *p = priv[i].mock->malloc(s, n);
+
+	while (p != NULL && priv[i].block[k] != NULL)
+		k++;
+	assert_true(k < 4095);
+	if (p != NULL)
+		priv[i].block[k] = p;
+	return p;
+}
+
+static void
+priv_free(struct shim *s, void *p)
+{
+	unsigned int i = priv_of(s), k;
+
+	for (k = 0; p != NULL && k < 4096; k++)
+		if (priv[i].block[k] == p)
+			priv[i].block[k] = NULL;
+	priv[i].mock->free(s, p);
+}
+
+static void
+priv_begin(struct shim *s, unsigned int i)
+{
+	memset(&priv[i], 0, sizeof(priv[i]));
+	priv[i].s = s;
+	priv[i].mock = s->ops;
+	priv[i].ops = *s->ops;
+	priv[i].ops.malloc = priv_malloc;
+	priv[i].ops.free = priv_free;
+	s->ops = &priv[i].ops;
+}
+
+struct shim *
+rt_door(struct rt *rt, unsigned int i, unsigned int proc_id)
+{
+	if (rt->ws[i] == NULL) {
+		rt->ws[i] = mock_shim_attach(rt->s, SHIM_ROLE_WORKER, proc_id);
+		priv_begin(rt->ws[i], i);
+	}
+	return rt->ws[i];
+}
+
+void
+rt_kill(struct rt *rt, unsigned int i)
+{
+	mock_proc_set(rt->s, shim_self(rt->ws[i]), false);
+	for (unsigned int k = 0; k < 4096; k++)
+		if (priv[i].block[k] != NULL)
+			priv[i].mock->free(rt->ws[i], priv[i].block[k]);
+	rt->ws[i]->ops = priv[i].mock;
+	rt->w[i] = NULL;
+}
+
 int
 rt_worker(struct rt *rt, unsigned int i, unsigned int proc_id)
 {
 	struct worker_config wc = { .cfg = &rt->cfg, .proc_id = proc_id, .loop = loop, .loop_arg = rt };
 
-	if (rt->ws[i] == NULL)
-		rt->ws[i] = mock_shim_attach(rt->s, SHIM_ROLE_WORKER, proc_id);
-	wc.shim = rt->ws[i];
+	wc.shim = rt_door(rt, i, proc_id);
 	return worker_create(&wc, &rt->w[i]);
 }
 

@@ -41,6 +41,10 @@ struct rt *rt_new(const char *text);
 /* And the primary, and n workers from the first proc_id on. */
 struct rt *rt_bed(const char *text, unsigned int n);
 int rt_worker(struct rt *rt, unsigned int i, unsigned int proc_id);
+/* The door of worker i's process, made when there is none. */
+struct shim *rt_door(struct rt *rt, unsigned int i, unsigned int proc_id);
+/* Worker i's process dies as it stands: its private memory goes, what it shared stays as it is. */
+void rt_kill(struct rt *rt, unsigned int i);
 /* Ends workers and primary, checks that everything came back, frees. */
 void rt_free(struct rt *rt);
 /* One turn of every worker and of the primary, ms later. */

@@ -45,72 +45,10 @@ echo(void *arg)
 	return 0;
 }
 
-/* ---- a process that dies leaves what it has ---- */
-
-/* Private memory of each worker's process, so that it can go when the process has died in the middle of everything. */
-static struct {
-	const struct shim *s;
-	struct shim_ops ops;
-	const struct shim_ops *mock;
-	void *block[4096];
-} priv[4];
-
-static unsigned int
-priv_of(const struct shim *s)
-{
-	unsigned int i = 0;
-
-	while (i < 3 && priv[i].s != s)
-		i++;
-	return i;
-}
-
-static void *
-priv_malloc(struct shim *s, size_t n)
-{
-	unsigned int i = priv_of(s), k = 0;
-	void *p = priv[i].mock->malloc(s, n);
-
-	while (p != NULL && priv[i].block[k] != NULL)
-		k++;
-	assert_true(k < 4095);
-	if (p != NULL)
-		priv[i].block[k] = p;
-	return p;
-}
-
-static void
-priv_free(struct shim *s, void *p)
-{
-	unsigned int i = priv_of(s), k;
-
-	for (k = 0; p != NULL && k < 4096; k++)
-		if (priv[i].block[k] == p)
-			priv[i].block[k] = NULL;
-	priv[i].mock->free(s, p);
-}
-
-static void
-priv_begin(struct shim *s, unsigned int i)
-{
-	memset(&priv[i], 0, sizeof(priv[i]));
-	priv[i].s = s;
-	priv[i].mock = s->ops;
-	priv[i].ops = *s->ops;
-	priv[i].ops.malloc = priv_malloc;
-	priv[i].ops.free = priv_free;
-	s->ops = &priv[i].ops;
-}
-
 void
 gb_kill(struct gb *b, unsigned int i)
 {
-	mock_proc_set(b->rt->s, shim_self(b->rt->ws[i]), false);
-	for (unsigned int k = 0; k < 4096; k++)
-		if (priv[i].block[k] != NULL)
-			priv[i].mock->free(b->rt->ws[i], priv[i].block[k]);
-	b->rt->ws[i]->ops = priv[i].mock;
-	b->rt->w[i] = NULL;
+	rt_kill(b->rt, i);
 	b->app[i].fd = -1;
 }
 
@@ -122,11 +60,7 @@ gb_worker(struct gb *b, unsigned int i, unsigned int lane, uint32_t gen)
 		.loop_arg = &b->app[i] };
 	int rc;
 
-	if (b->rt->ws[i] == NULL) {
-		b->rt->ws[i] = mock_shim_attach(b->rt->s, SHIM_ROLE_WORKER, 1 + lane);
-		priv_begin(b->rt->ws[i], i);
-	}
-	wc.shim = b->rt->ws[i];
+	wc.shim = rt_door(b->rt, i, 1 + lane);
 	b->app[i] = (struct gb_app){ .b = b, .i = i, .fd = -1 };
 	rc = worker_create(&wc, &b->rt->w[i]);
 	if (rc < 0) {

@@ -2,7 +2,10 @@
 /* The primary: what it makes, that each failure undoes all of it, runtime MTU, liveness of workers, stopping. */
 #include "fixture.h"
 
+#include "core/dispatch/pub_table.h"
+#include "core/reload/gen_dir.h"
 #include "core/runtime/layout.h"
+#include "core/runtime/primary_priv.h"
 
 static unsigned int
 names_left_but_pool(struct rt *rt)
@@ -465,6 +468,175 @@ test_layout(void **state)
 	config_free(&cfg);
 }
 
+/* ---- two generations ---- */
+
+#define RELOAD "[dpdk]\nlcore_mask=7\nport_list=0\nprimary_slim=1\ngraceful_reload=1\ndrain_ring_size=64\npublish_entries=128\n"
+
+/* REL-2, PUB-1 */
+static void
+test_generations_share_zones_rings_and_a_larger_pool(void **state)
+{
+	struct rt *rt = rt_bed("[dpdk]\nlcore_mask=7\nport_list=0\nprimary_slim=1\n" RT_PORT, 0);
+	unsigned int size, names;
+	struct shim_pool *pool;
+	struct ctl_dir *d;
+	struct ctl_block *b;
+	struct rte_ring *r;
+	char name[SHIM_NAME_MAX];
+	size_t bytes;
+	void *zone;
+
+	(void)state;
+	/* without graceful_reload nothing of it is there */
+	assert_int_equal(shim_zone_lookup(rt->tool, GEN_ZONE, &zone, NULL), -ENOENT);
+	assert_int_equal(shim_zone_lookup(rt->tool, "nonic_pub_0_0", &zone, NULL), -ENOENT);
+	assert_int_equal(shim_ring_lookup(rt->tool, "nonic_dr_0_0_0", &r), -ENOENT);
+	assert_int_equal(ctl_attach(rt->tool, CTL_MASTER, &b), -ENOENT);
+	assert_int_equal(shim_pool_lookup(rt->tool, CTL_POOL, &pool), 0);
+	size = shim_pool_size(rt->tool, pool);
+	names = mock_names_left(rt->s);
+	assert_int_equal(ctl_dir_attach(rt->tool, &d), 0);
+	assert_int_equal(d->sides, 1);
+	rt_free(rt);
+	rt = rt_bed(RELOAD "drain_ring_size=4096\n" RT_PORT, 0);
+	assert_int_equal(ctl_dir_attach(rt->tool, &d), 0);
+	assert_int_equal(d->sides, 2);
+	assert_int_equal(shim_zone_lookup(rt->tool, GEN_ZONE, &zone, NULL), 0);
+	for (unsigned int lane = 0; lane < 2; lane++) {
+		for (unsigned int side = 0; side < 2; side++) {
+			layout_pub_name(lane, side, name);
+			assert_int_equal(shim_zone_lookup(rt->tool, name, &zone, &bytes), 0);
+			assert_true(bytes >= pub_table_size(128));
+			layout_drain_name(0, lane, side, name);
+			assert_int_equal(shim_ring_lookup(rt->tool, name, &r), 0);
+			assert_int_equal(shim_ring_capacity(rt->tool, r), 4095);
+			layout_relay_name(0, lane, side, name);
+			assert_int_equal(shim_ring_lookup(rt->tool, name, &r), 0);
+			assert_int_equal(ctl_attach(rt->tool, layout_ctl_index(1 + lane, side), &b), 0);
+		}
+	}
+	assert_int_equal(ctl_attach(rt->tool, CTL_MASTER, &b), 0);
+	assert_int_equal(shim_pool_lookup(rt->tool, CTL_POOL, &pool), 0);
+	assert_true(shim_pool_size(rt->tool, pool) > size);
+	assert_int_equal(mock_names_left(rt->s), names + 1 + 4 + 8 + 2 + 1);
+	rt_free(rt);
+}
+
+/* REL-2 */
+static void
+test_each_failure_of_the_generations_memory_undoes_everything(void **state)
+{
+	static const struct { enum mock_op op; unsigned int nth; int err; const char *words; } fail[] = {
+		{ MOCK_OP_zone_reserve, 2, ENOMEM, "zone nonic_gen" },
+		{ MOCK_OP_zone_reserve, 3, ENOMEM, "publish table nonic_pub_0_0 of 128 flows (2 KB)" },
+		{ MOCK_OP_zone_reserve, 6, ENOMEM, "publish table nonic_pub_1_1" },
+		{ MOCK_OP_zone_reserve, 7, ENOMEM, "control block 0" },
+		{ MOCK_OP_zone_reserve, 12, ENOMEM, "control block 63" },
+		{ MOCK_OP_ring_create, 3, ENOMEM, "ring nonic_dr_0_0_0 of 64 frames" },
+		{ MOCK_OP_ring_create, 4, ENOMEM, "ring nonic_rl_0_0_0 of 64 frames" },
+		{ MOCK_OP_ring_create, 10, ENOMEM, "ring nonic_rl_0_1_1" },
+		{ MOCK_OP_malloc, 2, ENOMEM, "no memory" }, { MOCK_OP_malloc, 3, ENOMEM, "no memory" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fail) / sizeof(fail[0]); i++) {
+		struct rt *rt = rt_new(RELOAD RT_PORT);
+
+		mock_fail(rt->s, fail[i].op, fail[i].nth, fail[i].err);
+		if (primary_setup(rt->s, &rt->cfg, &rt->p) >= 0)
+			fail_msg("%s number %u failed, and the primary started", mock_op_name(fail[i].op), fail[i].nth);
+		rt->p = NULL;
+		if (strstr(mock_last_message(rt->s), fail[i].words) == NULL)
+			fail_msg("'%s', not '%s'", mock_last_message(rt->s), fail[i].words);
+		assert_int_equal(mock_messages(rt->s, SHIM_LOG_ERR), 1);
+		assert_int_equal(names_left_but_pool(rt), 0);
+		assert_int_equal(mock_mallocs_out(rt->s), 0);
+		rt_free(rt);
+	}
+}
+
+/* REL-1 */
+static void
+test_stop_reaches_the_master_and_both_generations(void **state)
+{
+	struct rt *rt = rt_bed(RELOAD RT_PORT, 0);
+	struct shim *door = mock_shim_attach(rt->s, SHIM_ROLE_OBSERVER, 70);
+	struct ctl_block *master, *worker;
+
+	(void)state;
+	assert_int_equal(ctl_attach(door, CTL_MASTER, &master), 0);
+	assert_int_equal(ctl_attach(door, layout_ctl_index(2, 1), &worker), 0);
+	assert_int_equal(ctl_claim(door, master), 0);
+	primary_stop(rt->p);
+	assert_int_equal(master->quit, 1);
+	assert_int_equal(worker->quit, 1);
+	primary_turn(rt->p);
+	assert_false(primary_stopped(rt->p)); /* the master is still there */
+	ctl_release(door, master);
+	mock_proc_set(rt->s, shim_self(door), false);
+	primary_turn(rt->p);
+	assert_true(primary_stopped(rt->p));
+	mock_shim_free(door);
+	rt_free(rt);
+	/* one that died is said, once, and its block is free */
+	rt = rt_bed(RELOAD RT_PORT, 0);
+	door = mock_shim_attach(rt->s, SHIM_ROLE_OBSERVER, 70);
+	assert_int_equal(ctl_attach(door, CTL_MASTER, &master), 0);
+	assert_int_equal(ctl_claim(door, master), 0);
+	mock_proc_set(rt->s, shim_self(door), false);
+	for (int i = 0; i < 5; i++)
+		rt_turn(rt, PRIMARY_LIVENESS_MS);
+	assert_int_equal(mock_messages(rt->s, SHIM_LOG_ERR), 1);
+	assert_non_null(strstr(mock_last_message(rt->s), "the master (pid"));
+	assert_true(master->claim == 0);
+	mock_shim_free(door);
+	rt_free(rt);
+}
+
+static void
+test_pairs_of_queues_share_what_one_queue_had(void **state)
+{
+	(void)state;
+	assert_int_equal(primary_pair_size(2), 2048);
+	assert_int_equal(primary_pair_size(3), 1024);
+	assert_int_equal(primary_pair_size(5), 512);
+	assert_int_equal(primary_pair_size(64), 64);
+}
+
+/* REL-18 */
+static void
+test_buffers_of_a_dead_worker_come_home_without_graceful_reload_too(void **state)
+{
+	struct rt *rt = rt_bed(RT_DPDK RT_PORT, 1);
+	struct worker *w = rt->w[0];
+	struct ctl_block *block;
+	unsigned int before;
+	struct rte_mbuf *m;
+	uint32_t mark;
+
+	(void)state;
+	rt_turn(rt, 1); /* what the stack said when it came up is in the port */
+	before = mock_bufs_out(rt->s);
+	assert_true(w->mark != 0 && w->block->owner_mark == w->mark);
+	for (int i = 0; i < 7; i++) {
+		m = shim_buf_alloc(w->shim, w->pool);
+		shim_buf_mark_set(m, w->mark);
+	}
+	mark = w->mark;
+	block = w->block;
+	rt_kill(rt, 0);
+	mock_fail(rt->s, MOCK_OP_cas, 1, EBUSY); /* another one sweeps: the next look does it */
+	rt_turn(rt, PRIMARY_LIVENESS_MS);
+	assert_int_equal(mock_messages(rt->s, SHIM_LOG_ERR), 0);
+	rt_turn(rt, PRIMARY_LIVENESS_MS);
+	assert_non_null(strstr(mock_last_message(rt->s), "its place is free, 7 of its buffers came home"));
+	assert_int_equal(mock_bufs_out(rt->s), before);
+	assert_int_equal(block->owner_mark, 0);
+	assert_int_equal(rt_worker(rt, 1, 0), 0);
+	assert_true(rt->w[1]->mark != mark);
+	rt_free(rt);
+}
+
 int
 main(void)
 {
@@ -481,6 +653,11 @@ main(void)
 		cmocka_unit_test(test_dead_workers_place_is_freed), cmocka_unit_test(test_stuck_worker_is_named_once),
 		cmocka_unit_test(test_stop_waits_for_the_workers),
 		cmocka_unit_test(test_run_ends_in_time_without_the_workers_consent), cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_generations_share_zones_rings_and_a_larger_pool),
+		cmocka_unit_test(test_each_failure_of_the_generations_memory_undoes_everything),
+		cmocka_unit_test(test_stop_reaches_the_master_and_both_generations),
+		cmocka_unit_test(test_pairs_of_queues_share_what_one_queue_had),
+		cmocka_unit_test(test_buffers_of_a_dead_worker_come_home_without_graceful_reload_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
