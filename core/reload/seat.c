@@ -409,7 +409,7 @@ lease_turn(struct seat *st, uint64_t word, uint64_t now_ns)
 	st->held = 0;
 	if (!possible)
 		report(st, "lease", word);
-	if (!rightful || parking || st->handing)
+	if (!rightful || parking)
 		return 0;
 	if ((possible && l.state != LEASE_OWNED) || may_break(st, &l, possible))
 		return take(st, word, now_ns) ? SEAT_DO_TOOK : 0;

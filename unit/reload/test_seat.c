@@ -446,6 +446,22 @@ test_orders_are_obeyed_in_steady_state(void **state)
 	assert_int_equal(sf_turn(sf_sit(1, 2, NULL)), SEAT_DO_TOOK);
 }
 
+/* REL-12, REL-13 */
+static void
+test_who_quits_takes_its_lane_back_all_the_same_and_serves_until_it_is_gone(void **state)
+{
+	(void)state;
+	sf_run(3, NULL);
+	sf_step(WINDOW_PARKING);
+	gen_order_set(sf.s, sf.d, 2, 0, SEAT_QUIT);
+	sf_run(2, NULL);
+	assert_true(sf_old->st.handing);
+	assert_int_equal(sf_old->st.role, SEAT_ROLE_PARKED);
+	sf_step(WINDOW_ABORTED);
+	assert_true((sf_run(1, sf_old) & SEAT_DO_TOOK) != 0);
+	assert_int_equal(sf_old->st.role, SEAT_ROLE_OWNER);
+}
+
 /* REL-12 */
 static void
 test_an_ordered_abort_lets_the_lane_go_first(void **state)
@@ -552,6 +568,7 @@ main(void)
 		PAIR(test_a_worker_that_missed_whole_windows_hears_of_both_in_turn),
 		PAIR(test_an_old_worker_that_missed_the_end_lets_go_hands_over_and_leaves),
 		PAIR(test_orders_are_obeyed_in_steady_state),
+		PAIR(test_who_quits_takes_its_lane_back_all_the_same_and_serves_until_it_is_gone),
 		PAIR(test_an_ordered_abort_lets_the_lane_go_first),
 		PAIR(test_who_hands_over_waits_for_two_turns_of_the_peer_its_death_or_a_second),
 		PAIR(test_the_handover_counts_turns_across_the_wrap_of_the_heartbeat),
