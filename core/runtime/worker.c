@@ -375,6 +375,8 @@ worker_rest(struct worker *w, unsigned int did)
 		return;
 	}
 	wake = most > 0 ? worker_next_wake(w) : 0;
+	if (wake == 0 && shared)
+		wake = most; /* a ring that is full, most likely: its other end is to have the processor */
 	if (wake > 0)
 		shim_sleep_ns(w->shim, wake < most ? wake : most);
 }

@@ -33,7 +33,7 @@ struct worker_port {
 	struct rte_ring *drain[2], *relay[2]; /* by side; NULL without graceful_reload */
 	uint64_t oldest_ns;           /* when the first frame of the back-log came */
 	uint64_t stuck_ns;            /* since when the queue has taken nothing of the back-log; 0: it moves */
-	unsigned int head, count;     /* back-log, a ring of cap frames (a power of two) */
+	unsigned int head, count;     /* back-log, a ring with room for cap frames (a power of two) */
 	unsigned int cap;
 	struct rte_mbuf **backlog;
 };

@@ -154,10 +154,17 @@ backlog_send(struct worker_port *wp)
 	return total;
 }
 
-static bool
-backlog_put(struct worker_port *wp, struct rte_mbuf *m)
+/* Before the port there is room beyond the back-log's own for what comes back out of the relay ring. */
+static inline unsigned int
+most(const struct worker_port *wp)
 {
-	if (wp->count == wp->cap)
+	return wp->route == ROUTE_PORT ? wp->cap : WORKER_BACKLOG;
+}
+
+static bool
+backlog_put(struct worker_port *wp, struct rte_mbuf *m, unsigned int limit)
+{
+	if (wp->count >= limit)
 		return false;
 	if (wp->count == 0)
 		wp->oldest_ns = wp->w->now_ns;
@@ -178,7 +185,7 @@ worker_tx(void *ctx, struct rte_mbuf **m, unsigned int n)
 
 			if (one == NULL)
 				w->tx_dropped++;
-			else if (!backlog_put(wp, one)) {
+			else if (!backlog_put(wp, one, most(wp))) {
 				shim_buf_free(w->shim, one);
 				w->tx_dropped++;
 			}
@@ -186,11 +193,11 @@ worker_tx(void *ctx, struct rte_mbuf **m, unsigned int n)
 	} else if (delay(wp) == 0 && wp->count == 0 && moves(wp)) {
 		i = burst(wp, m, n);
 	}
-	while (i < n && backlog_put(wp, m[i]))
+	while (i < n && backlog_put(wp, m[i], most(wp)))
 		i++;
 	if (wp->count > 0 && (delay(wp) == 0 || wp->count >= WORKER_BURST) && moves(wp)) {
 		backlog_send(wp);
-		while (i < n && backlog_put(wp, m[i]))
+		while (i < n && backlog_put(wp, m[i], most(wp)))
 			i++;
 	}
 	w->tx_dropped += n - i;
@@ -219,7 +226,7 @@ worker_tx_due(const struct worker *w)
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned int i = 0; i < w->nb_ports; i++)
-		if (w->port[i]->count > 0 && w->port[i]->oldest_ns + delay(w->port[i]) < due)
+		if (w->port[i]->count > 0 && moves(w->port[i]) && w->port[i]->oldest_ns + delay(w->port[i]) < due)
 			due = w->port[i]->oldest_ns + delay(w->port[i]);
 	return due;
 }
@@ -246,7 +253,7 @@ worker_tx_reclaim(struct worker_port *wp)
 		n = wp->cap - wp->count < WORKER_BURST ? wp->cap - wp->count : WORKER_BURST;
 		n = shim_ring_take(w->shim, wp->relay[worker_side(w)], m, n, w->mark);
 		for (unsigned int i = 0; i < n; i++)
-			backlog_put(wp, m[i]);
+			backlog_put(wp, m[i], wp->cap);
 	} while (n > 0);
 	/* what came first goes first: the others step behind */
 	for (; later > 0 && wp->count > later; later--) {
@@ -254,7 +261,7 @@ worker_tx_reclaim(struct worker_port *wp)
 
 		wp->head = (wp->head + 1) & (wp->cap - 1);
 		wp->count--;
-		backlog_put(wp, front);
+		backlog_put(wp, front, wp->cap);
 	}
 }
 

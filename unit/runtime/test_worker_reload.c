@@ -213,7 +213,7 @@ output_for_a_full_relay_ring_waits_in_order_and_then_is_dropped(void **state)
 {
 	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
 	struct worker *old = b->rt->w[0];
-	unsigned int cap = old->port[0]->cap, n = 63 + cap + 9;
+	unsigned int cap = WORKER_BACKLOG, n = 63 + cap + 9;
 	uint8_t f[64] = { 0 };
 
 	(void)state;
@@ -619,6 +619,120 @@ a_peers_table_that_can_not_be_trusted_is_absent(void **state)
 	gb_free(b);
 }
 
+/* DSP-9 */
+static void
+what_is_left_in_the_relay_ring_goes_before_the_backlog(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	struct worker *old = b->rt->w[0];
+	unsigned int n = 63 + WORKER_BACKLOG;
+	uint8_t f[64] = { 0 };
+
+	(void)state;
+	gb_open(b);
+	gb_commit(b);
+	gb_sent(b, 0, NULL, 0);
+	gb_kill(b, 1);
+	for (unsigned int i = 0; i < n; i++) {
+		f[20] = i >> 8;
+		f[21] = i & 0xff;
+		worker_raw_send(old, 0, f, sizeof(f));
+	}
+	assert_int_equal(old->rl->moved.relay_full, 0);
+	assert_true(worker_next_wake(old) <= WORKER_NAP_NS);
+	for (unsigned int i = 0; !gb_owns(b, 0) && i < 300; i++)
+		gb_turn(b, 10000);
+	gb_turns(b, 30);
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(mock_collect_bytes(b->rt->s, 0, 0, f, sizeof(f)), 64);
+		assert_int_equal(f[20] << 8 | f[21], i);
+	}
+	gb_free(b);
+}
+
+/* ---- two lanes ---- */
+
+/* DSP-1, DSP-8 */
+static void
+lanes_change_hands_one_by_one_and_share_what_both_need(void **state)
+{
+	struct gb *b = gb_new(GEN_TWO RT_PORT, 2);
+	uint16_t port[8];
+
+	(void)state;
+	gb_udp(b, 0, 1001, "lane 0");
+	gb_udp(b, 1, 1002, "lane 1");
+	gb_turn(b, 100);
+	gb_sent(b, 0, NULL, 0);
+	gb_sent(b, 1, NULL, 0);
+	gb_open(b);
+	assert_int_equal(gb_worker(b, 3, 1, b->window.wid), 0);
+	for (int i = 0; i < 3; i++)
+		gb_turn(b, SEAT_LOOK_NS / 1000);
+	gb_sent(b, 0, NULL, 0);
+	gb_sent(b, 1, NULL, 0);
+	/* one request, four neighbour tables: two lanes, two generations; the answers leave by both queues */
+	gb_arp(b, 0);
+	gb_turns(b, 4);
+	assert_int_equal(gb_sent(b, 0, NULL, 0), 2);
+	assert_int_equal(gb_sent(b, 1, NULL, 0), 2);
+	gb_step(b, WINDOW_PARKING);
+	/* handed from queue to queue just before the lanes change hands: the new owner finds it */
+	gb_arp(b, 0);
+	worker_turn(b->rt->w[0]);
+	assert_true(gb_owns(b, 2));
+	gb_turns(b, 2);
+	gb_step(b, WINDOW_COMMITTED);
+	gb_turns(b, 2);
+	assert_true(gb_owns(b, 1) && gb_owns(b, 3));
+	gb_sent(b, 0, NULL, 0);
+	gb_sent(b, 1, NULL, 0);
+	gb_udp(b, 0, 1001, "still lane 0's old one");
+	gb_udp(b, 1, 1002, "still lane 1's old one");
+	gb_udp(b, 1, 1003, "the new one");
+	gb_turns(b, 3);
+	assert_int_equal(b->app[0].got, 2);
+	assert_int_equal(b->app[2].got, 2);
+	assert_int_equal(b->app[3].got, 1);
+	assert_int_equal(gb_sent(b, 0, port, 8), 1);
+	assert_int_equal(port[0], 1001);
+	assert_int_equal(gb_sent(b, 1, port, 8), 2);
+	assert_int_equal(port[0] + port[1], 1002 + 1003);
+	gb_free(b);
+}
+
+/* REL-13 */
+static void
+a_successor_takes_the_ends_of_the_rings_between_queues(void **state)
+{
+	struct gb *b = gb_new(GEN_TWO RT_PORT, 2);
+	struct rte_ring *r = b->rt->w[0]->port[0]->to[1], *back = b->rt->w[0]->port[0]->from[1];
+	unsigned int recovered;
+	uint16_t port[8];
+
+	(void)state;
+	gb_turns(b, 2);
+	/* what its peer gave it waits in the ring when it dies */
+	gb_arp(b, 1);
+	worker_turn(b->rt->w[2]);
+	assert_int_equal(shim_ring_count(b->rt->s, back), 1);
+	gb_kill(b, 0);
+	r->prod.head += 3; /* it died while it put three frames in */
+	recovered = mock_calls(b->rt->s, MOCK_OP_ring_recover);
+	assert_int_equal(gb_worker(b, 1, 0, 0), 0);
+	gb_turns(b, 2);
+	assert_true(gb_owns(b, 1));
+	assert_true(mock_calls(b->rt->s, MOCK_OP_ring_recover) > recovered);
+	assert_int_equal(r->prod.head, r->prod.tail);
+	assert_int_equal(shim_ring_count(b->rt->s, back), 0);
+	gb_sent(b, 0, NULL, 0);
+	gb_udp(b, 0, 1001, "its neighbour was learned from the ring");
+	gb_turns(b, 2);
+	assert_int_equal(gb_sent(b, 0, port, 8), 1);
+	assert_int_equal(port[0], 1001);
+	gb_free(b);
+}
+
 int
 main(void)
 {
@@ -640,6 +754,9 @@ main(void)
 		cmocka_unit_test(a_successor_that_is_faster_than_the_primary_sweeps_itself),
 		cmocka_unit_test(each_failure_of_the_start_undoes_everything),
 		cmocka_unit_test(a_peers_table_that_can_not_be_trusted_is_absent),
+		cmocka_unit_test(what_is_left_in_the_relay_ring_goes_before_the_backlog),
+		cmocka_unit_test(lanes_change_hands_one_by_one_and_share_what_both_need),
+		cmocka_unit_test(a_successor_takes_the_ends_of_the_rings_between_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
