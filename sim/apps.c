@@ -51,6 +51,8 @@ serve(struct udp_server *s, struct stack *st, int fd)
 		if (n < 0)
 			return;
 		s->received++;
+		if (s->served != NULL)
+			s->served(s->served_ctx, buf, (size_t)n);
 		if (sock_sendto(st, fd, buf, (size_t)n, 0, (struct sockaddr *)&from, len) == n)
 			s->answered++;
 		else

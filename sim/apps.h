@@ -15,6 +15,9 @@
 struct udp_server {
 	int fd4, fd6;
 	uint64_t received, answered, failed; /* failed: no answer could be sent */
+	/* Told of each datagram before it is answered, and may change it; may be NULL. */
+	void (*served)(void *ctx, uint8_t *buf, size_t n);
+	void *served_ctx;
 };
 
 /* 0 or -errno. */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../shim/shim.h"
+#include "node_priv.h"
 
 #define POLL_NS 10000000ull /* how long an idle worker goes without looking at its control words */
 #define CALL_MS 2000u
@@ -25,9 +27,9 @@ config_of(struct sim_world *w, struct node *n)
 	if (c->addr6 != NULL)
 		snprintf(a6, sizeof(a6), "addr6=%s\nprefix_len=64\n", c->addr6);
 	len = snprintf(text, sizeof(text),
-		"[dpdk]\nlcore_mask=%x\nprimary_slim=1\nprimary_slim_idle_sleep=10000\nport_list=0\nmtu_enable=%d\n%s"
+		"[dpdk]\nlcore_mask=%x\nprimary_slim=1\nprimary_slim_idle_sleep=10000\nport_list=0\nmtu_enable=%d\ngraceful_reload=%d\n%s"
 		"[port0]\n%s%smtu=%u\n",
-		(1u << (c->nb_workers + 1)) - 1, c->mtu_enable, c->dpdk != NULL ? c->dpdk : "", a4, a6, c->mtu);
+		(1u << (c->nb_workers + 1)) - 1, c->mtu_enable, c->reload, c->dpdk != NULL ? c->dpdk : "", a4, a6, c->mtu);
 	rc = config_load_mem(c->name, text, (size_t)len, 0, &n->cfg, &msgs);
 	for (unsigned int i = 0; i < msgs.n; i++)
 		if (msgs.m[i].error)
@@ -65,40 +67,76 @@ serve(void *arg)
 	return 0;
 }
 
+static bool
+later(int rc)
+{
+	return rc == -ENOENT || rc == -EAGAIN || rc == -EBUSY;
+}
+
+/* Something is wrong with it: it does not come up as it should. True: this is its end. */
+static bool
+sick(struct sim_proc *proc, const struct node_worker *nw)
+{
+	if (nw->fault == NODE_HANGS)
+		while (!sim_stopping(proc))
+			shim_sleep_ns(sim_proc_shim(proc), 50000000);
+	return nw->fault == NODE_EXITS || nw->fault == NODE_HANGS;
+}
+
 static void
-worker_main(struct sim_proc *proc, void *arg)
+turns(struct sim_proc *proc, struct node_worker *nw)
+{
+	const struct node_conf *c = &nw->node->conf;
+	uint64_t wake;
+
+	while (!worker_stopped(nw->worker)) {
+		if (nw->fault == NODE_NEVER_READY) {
+			shim_sleep_ns(sim_proc_shim(proc), 50000000);
+			if (sim_stopping(proc))
+				return;
+			continue;
+		}
+		if (c->reload && sim_stopping(proc))
+			worker_stop(nw->worker);
+		if (worker_turn(nw->worker) > 0) {
+			sim_yield(proc);
+			continue;
+		}
+		wake = worker_next_wake(nw->worker);
+		wake = wake > c->least_wait_ns ? wake : c->least_wait_ns;
+		sim_wait(proc, wake < POLL_NS ? wake : POLL_NS);
+	}
+}
+
+void
+node_worker_main(struct sim_proc *proc, void *arg)
 {
 	struct node_worker *nw = arg;
 	struct node *n = nw->node;
 	struct shim *s = sim_proc_shim(proc);
-	struct worker_config wc = { .shim = s, .cfg = &n->cfg, .proc_id = shim_self(s).proc_id, .loop = serve,
-		.loop_arg = nw };
+	struct worker_config wc = { .shim = s, .cfg = &n->cfg, .proc_id = shim_self(s).proc_id, .generation = nw->generation,
+		.loop = serve, .loop_arg = nw };
 	struct worker *w = NULL;
 	int rc;
 
 	nw->worker = NULL;
+	if (sick(proc, nw))
+		return;
 	/* the primary may not have finished, or not have noticed that a former life ended */
 	do {
 		rc = worker_create(&wc, &w);
-		if (rc == -ENOENT || rc == -EAGAIN || rc == -EBUSY)
+		if (later(rc) && !n->conf.reload)
 			shim_sleep_ns(s, 1000000);
-	} while ((rc == -ENOENT || rc == -EAGAIN || rc == -EBUSY) && !sim_stopping(proc));
+	} while (later(rc) && !n->conf.reload && !sim_stopping(proc));
 	if (rc == 0)
 		rc = udp_server_init(&nw->server, worker_stack(w));
-	if (rc != 0 && !sim_stopping(proc))
+	/* with a master that is its business */
+	if (rc != 0 && !n->conf.reload && !sim_stopping(proc))
 		sim_fail(sim_proc_world(proc), "%s: worker: error %d", n->conf.name, -rc);
 	nw->worker = w;
 	nw->lives++;
-	while (rc == 0 && !worker_stopped(w)) {
-		uint64_t wake;
-
-		if (worker_turn(w) > 0) {
-			sim_yield(proc);
-			continue;
-		}
-		wake = worker_next_wake(w);
-		sim_wait(proc, wake < POLL_NS ? wake : POLL_NS);
-	}
+	if (rc == 0)
+		turns(proc, nw);
 	nw->worker = NULL;
 	worker_destroy(w);
 }
@@ -117,6 +155,7 @@ node_add(struct sim_world *w, struct node *n, const struct node_conf *conf)
 	if (n->conf.mtu == 0)
 		n->conf.mtu = 1500;
 	n->conf.port.tx_offloads |= SHIM_TX_MULTI_SEGS;
+	n->conf.port.leased = n->conf.reload;
 	rc = config_of(w, n);
 	if (rc != 0)
 		return rc;
@@ -127,9 +166,11 @@ node_add(struct sim_world *w, struct node *n, const struct node_conf *conf)
 	n->primary_proc = n->port != NULL ? sim_proc_start(n->host, &pc) : NULL;
 	if (n->primary_proc == NULL)
 		return -ENOMEM;
+	if (n->conf.reload)
+		return node_reload_start(w, n);
 	for (unsigned int i = 0; i < n->conf.nb_workers; i++) {
 		struct sim_proc_conf wc = { .name = "worker", .role = SHIM_ROLE_WORKER, .proc_id = 1 + i,
-			.main = worker_main, .arg = &n->worker[i], .skew_ns = conf->skew_ns,
+			.main = node_worker_main, .arg = &n->worker[i], .skew_ns = conf->skew_ns,
 			.drift_ppm = conf->drift_ppm };
 
 		n->worker[i].node = n;
@@ -144,6 +185,7 @@ void
 node_release(struct node *n)
 {
 	config_free(&n->cfg);
+	free(n->spawned);
 }
 
 struct sim_end *
@@ -155,6 +197,8 @@ node_end(struct node *n)
 bool
 node_ready(const struct node *n)
 {
+	if (n->conf.reload)
+		return node_calm(n);
 	for (unsigned int i = 0; i < n->conf.nb_workers; i++)
 		if (n->worker[i].worker == NULL)
 			return false;
@@ -170,6 +214,11 @@ node_served(const struct node *n)
 		all.received += n->worker[i].server.received;
 		all.answered += n->worker[i].server.answered;
 		all.failed += n->worker[i].server.failed;
+	}
+	for (unsigned int i = 0; i < n->nb_spawned; i++) {
+		all.received += n->spawned[i].server.received;
+		all.answered += n->spawned[i].server.answered;
+		all.failed += n->spawned[i].server.failed;
 	}
 	return all;
 }

@@ -40,7 +40,7 @@ static int
 stack_up(struct peer *p)
 {
 	static const uint8_t none[16];
-	struct stack_config sc = { .shim = p->shim, .pool = p->pool, .max_sockets = 64 };
+	struct stack_config sc = { .shim = p->shim, .pool = p->pool, .max_sockets = p->conf.max_sockets };
 	struct netif_config nc = { .name = "f-stack-0", .mtu = p->conf.mtu, .tx = peer_tx, .tx_ctx = p,
 		.tx_offloads = p->conf.port.tx_offloads, .dad_transmits = 1 };
 	union ip_addr a6 = ip_addr_v6(p->conf.addr6);
@@ -144,6 +144,8 @@ peer_add(struct sim_world *w, struct peer *p, const struct peer_conf *conf)
 		p->conf.mtu = 1500;
 	if (p->conf.data_room == 0)
 		p->conf.data_room = p->conf.mtu > 1500 ? 9216 + SHIM_HEADROOM : 2176;
+	if (p->conf.max_sockets == 0)
+		p->conf.max_sockets = 64;
 	if (p->conf.nb_bufs == 0)
 		p->conf.nb_bufs = 2048;
 	/* datagrams over a buffer are chains, as on every card */

@@ -18,6 +18,7 @@ struct peer_conf {
 	uint16_t mtu;              /* 0: 1500 */
 	uint16_t data_room;        /* 0: what 9000-byte packets need when mtu is over 1500, else 2176 */
 	unsigned int nb_bufs;      /* 0: 2048 */
+	unsigned int max_sockets;  /* 0: 64 */
 	struct sim_port_conf port;
 	int64_t skew_ns;
 	int32_t drift_ppm;

@@ -17,6 +17,12 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_kill_restart,
 	&scenario_many_hosts,
 	&scenario_handover,
+	&scenario_reload_udp,
+	&scenario_reload_kill,
+	&scenario_reload_abort,
+	&scenario_reload_clock,
+	&scenario_reload_full_ring,
+	&scenario_reload_hostile,
 	NULL,
 };
 
