@@ -206,27 +206,6 @@ keys_and_hashes_meet(void **state)
 	}
 }
 
-/* PUB-1, DSP-5 */
-static void
-published_flows_of_two_protocols_and_families_are_different(void **state)
-{
-	struct bed b = bed_new(1024, IDLE);
-	struct flow_key k[4];
-	/* the same bytes: 10.0.0.2 and a00:2:: */
-	union ip_addr r = ip_addr_v4(0x0200000a), l = ip_addr_v4(0x0100000a);
-
-	(void)state;
-	for (unsigned int i = 0; i < 4; i++)
-		flow_key_make(&k[i], i & 1 ? ADDR_INET6 : ADDR_INET, i & 2 ? 6 : 17, &r, 1, &l, 2);
-	for (unsigned int i = 0; i < 4; i++) {
-		pub_writer_begin(&b.w, 0x77);
-		assert_true(pub_record(&b.w, &k[i], 1));
-		for (unsigned int j = 0; j < 4; j++)
-			assert_int_equal(pub_lookup(&b.r, flow_hash(&SECRET, &k[j]), 1), i == j);
-	}
-	bed_free(&b);
-}
-
 /* ---- PUB-2, PUB-3 ------------------------------------------------------------------------------------- */
 
 /* PUB-2, PUB-3: what was recorded before a window is there in it at once */
@@ -302,7 +281,8 @@ ageing_is_a_signed_difference(void **state)
 	static const uint32_t base[] = { 0, 1, 5000, 0x7fffffffu, 0x80000000u, 0x80000001u, 0xffffffffu, 0u - IDLE, 1u - IDLE,
 		0xfffffff0u };
 	static const struct { int32_t since; bool active; } t[] = { { 0, true }, { 1, true }, { IDLE - 1, true },
-		{ IDLE, true }, { IDLE + 1, false }, { IDLE + 2, false }, { -1, true }, { -5, true }, { -999, true }, { 0x7fffffff, false } };
+		{ IDLE, true }, { IDLE + 1, false }, { IDLE + 2, false }, { -1, true }, { -5, true }, { -999, true },
+		{ 0x7fffffff, false } };
 
 	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
@@ -697,7 +677,7 @@ a_writer_survives_a_scribbled_zone(void **state)
 	uint64_t seed = 4;
 
 	(void)state;
-	for (unsigned int round = 0; round < 3000; round++) {
+	for (unsigned int round = 0; round < 1000; round++) {
 		struct flow_key k = key((unsigned int)(draw(&seed) % 50));
 
 		b.g.p[draw(&seed) % b.g.n] = (uint8_t)draw(&seed);
@@ -779,7 +759,6 @@ main(void)
 		cmocka_unit_test(the_33rd_flow_of_a_place_is_counted_and_evicts_nobody),
 		cmocka_unit_test(a_lookup_ends_after_32_probes),
 		cmocka_unit_test(keys_and_hashes_meet),
-		cmocka_unit_test(published_flows_of_two_protocols_and_families_are_different),
 		cmocka_unit_test(recorded_in_every_state),
 		cmocka_unit_test(state_and_window_id_are_read_as_set),
 		cmocka_unit_test(an_impossible_state_word_reads_as_handed),
