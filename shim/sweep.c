@@ -97,16 +97,16 @@ count(const struct sweep *w, struct tally *t)
 }
 
 /*
- * A clone of the dead process's. An original that was its too is looked at afterwards; another's loses one reference if it has
+ * A clone of the dead process's. An original that was its too is looked at afterwards; another's, or a ring's, loses one reference if it has
  * more of them than clones: else the process may have died just after it dropped that itself, and the original stays out.
  */
 static void
-clone_home(const struct sweep *w, struct tally *t, unsigned int i)
+clone_home(const struct sweep *w, struct tally *t, const bool *in_ring, unsigned int i)
 {
 	unsigned int o = original_of(w, w->m[i]);
 
 	w->home(w->ctx, i);
-	if (o == w->n || o == i || wanted(w, o) || t[o].refs <= t[o].clones)
+	if (o == w->n || o == i || (wanted(w, o) && !in_ring[o]) || t[o].refs <= t[o].clones)
 		return;
 	t[o].refs--;
 	t[o].clones--;
@@ -145,7 +145,7 @@ pass(const struct sweep *w, struct tally *t, bool *in_ring)
 	count(w, t);
 	for (i = 0; i < w->n; i++)
 		if (!in_ring[i] && wanted(w, i) && is_clone(w->m[i])) {
-			clone_home(w, t, i);
+			clone_home(w, t, in_ring, i);
 			done++;
 		}
 	if (done > 0)

@@ -31,6 +31,13 @@ contract_port_down(void)
 	contract.port_up = false;
 }
 
+void
+contract_as(struct shim *s)
+{
+	if (contract_backend.as != NULL)
+		contract_backend.as(contract.bed, s);
+}
+
 int
 contract_setup(void **state)
 {
@@ -63,6 +70,7 @@ main(void)
 	}
 	failed += contract_run_base();
 	failed += contract_run_bufs();
+	failed += contract_run_deaths();
 	failed += contract_run_ports();
 	if (shim_pool_avail(contract.s, contract.pool) != CONTRACT_BUFS) {
 		fprintf(stderr, "contract: buffers missing at the end\n");

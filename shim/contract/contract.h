@@ -28,6 +28,10 @@ struct contract_backend {
 	/* Another process's (or thread's) door of the bed, in this process; ended by door_close. */
 	struct shim *(*door)(void *bed, enum shim_role role, uint32_t proc_id);
 	void (*door_close)(void *bed, struct shim *s);
+	/* The door's process was killed, and with it the door: nothing is given back. */
+	void (*door_dies)(void *bed, struct shim *s);
+	/* Calls through s follow, in a process that has one thread for all doors; NULL: nothing to do. */
+	void (*as)(void *bed, struct shim *s);
 	/* Called when port 0 has been started; may be NULL. */
 	void (*port_ready)(void *bed);
 	/* A frame comes in on port 0 and has arrived when inject returns. 0 or -errno. */
@@ -38,6 +42,8 @@ struct contract_backend {
 	unsigned int tx_room;
 	/* argv[0] of something that can be started, and of something that is not there (NULL: skip). */
 	const char *program, *missing_program;
+	/* argv of something that runs on until it is killed. */
+	const char *const *sleeper;
 	void (*close)(void *bed);
 };
 
@@ -62,6 +68,8 @@ extern struct contract contract;
 /* Configures and starts port 0 with two queues each way unless it already runs. */
 void contract_port_up(void);
 void contract_port_down(void);
+/* contract_backend.as, if there is one. */
+void contract_as(struct shim *s);
 /* Every test: notes the pool's balance before, and checks it after. */
 int contract_setup(void **state);
 int contract_teardown(void **state);
@@ -71,6 +79,7 @@ int contract_teardown(void **state);
 /* The files' tests, run in this order. Each returns the number of failures. */
 int contract_run_base(void);
 int contract_run_bufs(void);
+int contract_run_deaths(void);
 int contract_run_ports(void);
 
 #endif

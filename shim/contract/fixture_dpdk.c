@@ -4,6 +4,7 @@
  * between rings the fixture holds, port 1 a net_null (which has an RSS table and an MTU to set).
  */
 #include <rte_eth_ring.h>
+#include <rte_lcore.h>
 #include <stdio.h>
 
 #include "../dpdk/eal.h"
@@ -113,6 +114,16 @@ bed_collect(void *bed, uint16_t queue, void *buf, size_t cap)
 	return len;
 }
 
+/* To pools a process is an lcore id: the primary's is 0, another's its number and one. */
+static void
+bed_as(void *bed, struct shim *s)
+{
+	(void)bed;
+	RTE_PER_LCORE(_lcore_id) = shim_role(s) == SHIM_ROLE_PRIMARY ? 0 : shim_self(s).proc_id + 1;
+}
+
+static const char *const sleeper[] = { "/bin/sleep", "1000", NULL };
+
 static void
 bed_close(void *bed)
 {
@@ -125,9 +136,12 @@ const struct contract_backend contract_backend = {
 	.primary = bed_primary,
 	.door = bed_door,
 	.door_close = bed_door_close,
+	.door_dies = bed_door_close,
+	.as = bed_as,
 	.inject = bed_inject,
 	.collect = bed_collect,
 	.tx_room = RING_SIZE - 1,
+	.sleeper = sleeper,
 	.program = "/bin/true",
 	.missing_program = "/nonexistent/program",
 	.close = bed_close,

@@ -51,6 +51,8 @@ bed_collect(void *bed, uint16_t queue, void *buf, size_t cap)
 	return mock_collect_bytes(bed, 0, queue, buf, cap);
 }
 
+static const char *const sleeper[] = { "/bin/sleep", "1000", NULL };
+
 static void
 bed_close(void *bed)
 {
@@ -64,10 +66,12 @@ const struct contract_backend contract_backend = {
 	.primary = bed_primary,
 	.door = bed_door,
 	.door_close = bed_door_close,
+	.door_dies = bed_door_close,
 	.port_ready = bed_port_ready,
 	.inject = bed_inject,
 	.collect = bed_collect,
 	.tx_room = TX_ROOM,
+	.sleeper = sleeper,
 	.program = "/bin/true",
 	.close = bed_close,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract suite's bed over the posix backend: one pair of ports, port 1's end in the fixture. */
-#include "../host/posix/posix.h"
+#include "../host/posix/priv.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -89,6 +89,17 @@ bed_collect(void *bed, uint16_t queue, void *buf, size_t cap)
 	return len;
 }
 
+/* The cache stays as it is. */
+static void
+bed_door_dies(void *bed, struct shim *s)
+{
+	(void)bed;
+	((struct posix_door *)s)->slot = POSIX_SLOTS;
+	posix_shim_close(s);
+}
+
+static const char *const sleeper[] = { "/bin/sleep", "1000", NULL };
+
 static void
 bed_close(void *bed)
 {
@@ -101,9 +112,11 @@ const struct contract_backend contract_backend = {
 	.primary = bed_primary,
 	.door = bed_door,
 	.door_close = bed_door_close,
+	.door_dies = bed_door_dies,
 	.inject = bed_inject,
 	.collect = bed_collect,
 	.tx_room = RING_SIZE - 1,
+	.sleeper = sleeper,
 	.program = "/bin/true",
 	.missing_program = "/nonexistent/program",
 	.close = bed_close,

@@ -71,18 +71,6 @@ env_fail(void *ctx, const struct sim_door *d, const char *text)
 	fprintf(stderr, "contract: %s\n", text);
 }
 
-static int
-env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_proc *out)
-{
-	struct bed *b = ctx;
-
-	(void)d;
-	if (argv[0] == NULL || strcmp(argv[0], "program") != 0)
-		return -ENOENT;
-	*out = (struct shim_proc){ .pid = 2000 + ++b->next_id, .start_time = b->now_ns + 1 };
-	return 0;
-}
-
 static struct shim *
 bed_door(void *bed, enum shim_role role, uint32_t proc_id)
 {
@@ -92,6 +80,16 @@ bed_door(void *bed, enum shim_role role, uint32_t proc_id)
 	struct sim_door *d = sim_door_open(b->machine, &c);
 
 	return d != NULL ? &d->shim : NULL;
+}
+
+static int
+env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_proc *out)
+{
+	(void)d;
+	if (argv[0] == NULL || strcmp(argv[0], "program") != 0)
+		return -ENOENT;
+	*out = shim_self(bed_door(ctx, SHIM_ROLE_WORKER, 0)); /* a process that does nothing */
+	return 0;
 }
 
 static int
@@ -159,6 +157,15 @@ bed_collect(void *bed, uint16_t queue, void *buf, size_t cap)
 }
 
 static void
+bed_door_dies(void *bed, struct shim *s)
+{
+	(void)bed;
+	sim_door_close(sim_door(s), true);
+}
+
+static const char *const sleeper[] = { "program", NULL };
+
+static void
 bed_close(void *bed)
 {
 	struct bed *b = bed;
@@ -186,9 +193,11 @@ const struct contract_backend contract_backend = {
 	.primary = bed_primary,
 	.door = bed_door,
 	.door_close = bed_door_close,
+	.door_dies = bed_door_dies,
 	.inject = bed_inject,
 	.collect = bed_collect,
 	.tx_room = TX_ROOM,
+	.sleeper = sleeper,
 	.program = "program",
 	.missing_program = "missing",
 	.close = bed_close,

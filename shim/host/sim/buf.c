@@ -386,6 +386,14 @@ marked(const struct rte_mbuf *b, uint32_t mark, uint32_t cache_id)
 	return (mark != 0 && shim_buf_mark(b) == mark) || b->dynfield1[8] == (SHIM_BUF_UNSTAMPED | cache_id);
 }
 
+static void
+in_rings(void *ctx, const struct sweep *w, bool *in_ring)
+{
+	(void)ctx;
+	for (unsigned int i = 0; i < w->n; i++)
+		in_ring[i] = buf_of(w->m[i])->where == SIM_AT_RING;
+}
+
 /*
  * Only what the machine itself saw a killed process hold may be taken: a buffer with the process's mark that is in other hands,
  * or in a port, was given away without a stamp, which is a mistake of the program's. In a ring it is no mistake.
@@ -394,7 +402,7 @@ unsigned int
 sim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id)
 {
 	struct sim_machine *m = sim_door(s)->machine;
-	struct sweep w = { .mark = mark, .note = SHIM_BUF_UNSTAMPED | cache_id };
+	struct sweep w = { .mark = mark, .note = SHIM_BUF_UNSTAMPED | cache_id, .rings = in_rings };
 	struct rte_mbuf **list = calloc(p->used + 1u, sizeof(*list));
 	unsigned int n = 0, done, i;
 	struct sim_buf *b;
@@ -402,10 +410,10 @@ sim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cach
 	if (list == NULL)
 		return 0;
 	TAILQ_FOREACH(b, &m->live, link) {
-		if (b->pool != p || b->where == SIM_AT_RING)
+		if (b->pool != p)
 			continue;
 		list[n++] = mbuf_of(b);
-		if (b->where != SIM_AT_LOST && marked(mbuf_of(b), mark, cache_id))
+		if (b->where != SIM_AT_LOST && b->where != SIM_AT_RING && marked(mbuf_of(b), mark, cache_id))
 			fail(m, sim_door(s), "a buffer bears the mark of a dead process that did not hold it");
 	}
 	done = host_buf_sweep(p, p->data_room, list, n, &w);
