@@ -186,11 +186,12 @@ other_master(struct reload_master *m, struct shim_proc *who)
 	return false;
 }
 
+/* Some lane is polled, or will be in a moment; those whose workers are not READY yet are waited for in T1. */
 static bool
 serves(struct reload_master *m)
 {
 	for (unsigned int lane = 0; lane < m->nb_lanes; lane++)
-		if (master_ready(m, master_old(m, lane), lane))
+		if (master_lane_kept(m, lane) || master_ready(m, master_old(m, lane), lane))
 			return true;
 	return false;
 }
@@ -225,7 +226,7 @@ possible(struct reload_master *m, char *why, size_t n)
 		return false;
 	}
 	if (!serves(m)) {
-		snprintf(why, n, "generation %u does not serve yet: none of its workers is ready", m->active);
+		snprintf(why, n, "generation %u does not serve yet: none of its workers has a lane", m->active);
 		return false;
 	}
 	return true;

@@ -160,6 +160,29 @@ test_hup_before_anybody_serves_is_refused(void **state)
 	assert_int_equal(reload_master_hup(b->m, (char[100]){ 0 }, 100), 0);
 }
 
+/* REL-3, REL-4 */
+static void
+test_hup_while_the_old_ones_are_not_ready_waits_for_them(void **state)
+{
+	struct mbed *b = *state;
+
+	assert_int_equal(mbed_create(b), 0);
+	mbed_turn(b, 1);
+	for (unsigned int lane = 0; lane < LANES; lane++) {
+		mbed_sit(b, 2, lane);
+		mbed_own(b, 2, lane); /* polls, and its addresses are not settled */
+	}
+	assert_int_equal(reload_master_hup(b->m, (char[100]){ 0 }, 100), 0);
+	for (unsigned int lane = 0; lane < LANES; lane++)
+		mbed_ready(b, 3, lane);
+	mbed_turn(b, 100);
+	assert_int_equal(mbed_state(b), RELOAD_T1_GNEW_SPAWN);
+	for (unsigned int lane = 0; lane < LANES; lane++)
+		mbed_ready(b, 2, lane);
+	mbed_turn(b, 100);
+	assert_int_equal(mbed_state(b), RELOAD_T2_HANDOVER);
+}
+
 /* REL-3, PAR-3 */
 static void
 test_second_hup_in_every_state_is_refused(void **state)
@@ -692,6 +715,7 @@ main(void)
 		BARE(test_a_second_master_is_refused_by_name),
 		BARE(test_create_on_a_damaged_directory),
 		BARE(test_hup_before_anybody_serves_is_refused),
+		BARE(test_hup_while_the_old_ones_are_not_ready_waits_for_them),
 		cmocka_unit_test(test_second_hup_in_every_state_is_refused),
 		SERVING(test_a_third_generation_is_refused),
 		SERVING(test_hup_beside_another_master_is_refused),
