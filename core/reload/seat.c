@@ -212,10 +212,7 @@ watch_look(struct seat *st, struct seat_watch *w, const uint64_t *claim_word, co
 
 	w->looked_ns = now_ns;
 	if (!w->seen || seen != w->claim || beat != w->beat) {
-		bool same = w->seen && seen == w->claim;
-
-		w->dead = false;
-		w->killed = same && w->killed;
+		w->dead = w->killed = false;
 		w->seen = true;
 		w->claim = seen;
 		w->beat = beat;

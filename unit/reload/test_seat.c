@@ -390,6 +390,25 @@ test_a_worker_that_missed_whole_windows_hears_of_both_in_turn(void **state)
 	assert_true(seat_peer(&sf_old->st));
 }
 
+/* REL-12, REL-13 */
+static void
+test_what_is_left_of_one_window_is_settled_before_the_next_is_told(void **state)
+{
+	(void)state;
+	sf_run(3, NULL);
+	sf_step(WINDOW_ABORTED);
+	assert_int_equal(sf_run(1, sf_old), SEAT_DO_CLOSE);
+	sf_old->off = sf_new->off = sf_new1->off = true;
+	seat_release(&sf_new->st);
+	seat_release(&sf_new1->st);
+	sf_step(WINDOW_CLOSED);
+	assert_true(gen_window_swap(sf.s, sf.d, sf_window(), (struct window){ WINDOW_OPEN, gen_next(sf.s, sf.d, 1), 2 }));
+	sf_sit(0, 5, NULL);
+	sf_old->off = false;
+	assert_int_equal(sf_run(1, sf_old), SEAT_DO_PEER_GONE);
+	assert_int_equal(sf_run(1, sf_old), SEAT_DO_OPEN);
+}
+
 /* REL-13 */
 static void
 test_an_old_worker_that_missed_the_end_lets_go_hands_over_and_leaves(void **state)
@@ -566,6 +585,7 @@ main(void)
 		PAIR(test_an_abort_while_parked_gives_the_lanes_back),
 		PAIR(test_a_closed_window_says_that_the_peer_is_gone_even_if_nobody_saw_it_go),
 		PAIR(test_a_worker_that_missed_whole_windows_hears_of_both_in_turn),
+		PAIR(test_what_is_left_of_one_window_is_settled_before_the_next_is_told),
 		PAIR(test_an_old_worker_that_missed_the_end_lets_go_hands_over_and_leaves),
 		PAIR(test_orders_are_obeyed_in_steady_state),
 		PAIR(test_who_quits_takes_its_lane_back_all_the_same_and_serves_until_it_is_gone),

@@ -95,6 +95,20 @@ test_a_new_master_in_another_slot_takes_the_dead_ones_place(void **state)
 	mock_proc_set(sf.s, p, true);
 }
 
+/* REL-12, REL-13 */
+static void
+test_who_has_to_go_ends_nobody_who_stays(void **state)
+{
+	(void)state;
+	sf_run(30, NULL);
+	sf_step(WINDOW_ABORTED);
+	sf_master_kill();
+	sf_old->off = true;
+	sf_run(3 * SF_TIMEOUT_MS, NULL); /* the new one has not left, though it should have */
+	assert_int_equal(mock_calls(sf.s, MOCK_OP_proc_kill), 0);
+	assert_int_equal(sf_window().state, WINDOW_ABORTED);
+}
+
 /* REL-5, REL-13, REL-17 */
 static void
 test_a_lane_parked_for_the_time_out_is_taken_back_whatever_the_master_does(void **state)
@@ -605,6 +619,7 @@ main(void)
 		PAIR(test_without_a_master_parked_lanes_are_taken_back),
 		PAIR(test_a_master_that_left_its_slot_is_no_master),
 		PAIR(test_a_new_master_in_another_slot_takes_the_dead_ones_place),
+		PAIR(test_who_has_to_go_ends_nobody_who_stays),
 		PAIR(test_a_lane_parked_for_the_time_out_is_taken_back_whatever_the_master_does),
 		PAIR(test_of_commit_and_abort_one_wins_and_everybody_follows_it),
 		PAIR(test_without_a_master_the_drain_ends_by_itself_and_the_window_too),
