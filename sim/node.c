@@ -137,8 +137,10 @@ node_worker_main(struct sim_proc *proc, void *arg)
 	nw->lives++;
 	if (rc == 0)
 		turns(proc, nw);
+	if (!n->conf.reload)
+		nw->worker = NULL;
+	worker_destroy(w); /* it may send what it has */
 	nw->worker = NULL;
-	worker_destroy(w);
 }
 
 int

@@ -467,7 +467,8 @@ window_read(struct seat *st)
 		st->look_ns = 0;
 		st->had_peer = st->told_gone = st->paired = false;
 	}
-	return st->window.state != WINDOW_CLOSED || st->window.active != st->gen;
+	/* nor has it what it should: whoever left the lane's word behind may be gone for long */
+	return st->window.state != WINDOW_CLOSED || st->window.active != st->gen || st->held == 0;
 }
 
 static bool

@@ -524,6 +524,31 @@ test_in_a_roll_back_a_lane_without_old_worker_stays_served_until_there_is_one(vo
 	assert_true((sf_new->due & SEAT_DO_EXIT) != 0);
 }
 
+/* REL-13: the new owner left with the lane in its hands, and the old worker's successor comes when all is over */
+static void
+test_a_lane_that_was_left_behind_is_taken_outside_of_windows_too(void **state)
+{
+	struct sf_worker *again;
+
+	(void)state;
+	commit();
+	sf_kill(sf_old);
+	sf_run(50, NULL);
+	sf_step(WINDOW_ROLLBACK);
+	seat_release(&sf_new->st);
+	sf_new->off = true;
+	sf_run(5, NULL);
+	seat_release(&sf_new1->st);
+	sf_new1->off = true;
+	sf_step(WINDOW_CLOSED);
+	assert_int_equal(sf_lease(0).state, LEASE_OWNED);
+	assert_int_equal(sf_lease(0).gen, 3);
+	again = sf_sit(0, 2, NULL);
+	sf_run(60, NULL);
+	assert_int_equal(again->st.role, SEAT_ROLE_OWNER);
+	assert_int_equal(sf_lease(0).gen, 2);
+}
+
 /* ---- races of successors ---- */
 
 static struct sf_worker *next;
@@ -640,6 +665,7 @@ main(void)
 		PAIR(test_a_slow_old_worker_is_never_killed_while_its_master_lives),
 		PAIR(test_a_respawned_old_owner_that_stands_still_on_its_lane_is_killed_for_the_new_one),
 		PAIR(test_in_a_roll_back_a_lane_without_old_worker_stays_served_until_there_is_one),
+		PAIR(test_a_lane_that_was_left_behind_is_taken_outside_of_windows_too),
 		PAIR(test_a_take_over_fails_if_a_successor_has_sat_down_meanwhile),
 		PAIR(test_a_take_over_fails_if_the_successor_polls_already),
 		PAIR(test_an_old_verdict_of_death_is_not_used_against_a_successor),
