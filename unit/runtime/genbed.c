@@ -72,14 +72,12 @@ gb_worker(struct gb *b, unsigned int i, unsigned int lane, uint32_t gen)
 	return 0;
 }
 
-struct gb *
-gb_new(const char *text, unsigned int lanes)
+void
+gb_start(struct gb *b, unsigned int lanes)
 {
-	struct gb *b = test_calloc(1, sizeof(*b));
 	struct ctl_dir *dir;
 	unsigned int slot;
 
-	b->rt = rt_new(text);
 	mock_hook(b->rt->s, MOCK_OP_vlog, log_hook, b);
 	assert_int_equal(primary_setup(b->rt->s, &b->rt->cfg, &b->rt->p), 0);
 	assert_int_equal(ctl_dir_attach(b->rt->tool, &dir), 0);
@@ -98,6 +96,15 @@ gb_new(const char *text, unsigned int lanes)
 	for (unsigned int i = 0; i < lanes; i++)
 		gb_sent(b, i, NULL, 0);
 	assert_int_equal(gen_window(b->master, b->dir, &b->window), 0);
+}
+
+struct gb *
+gb_new(const char *text, unsigned int lanes)
+{
+	struct gb *b = test_calloc(1, sizeof(*b));
+
+	b->rt = rt_new(text);
+	gb_start(b, lanes);
 	return b;
 }
 
@@ -174,6 +181,40 @@ gb_commit(struct gb *b)
 	assert_true(gb_owns(b, 1));
 }
 
+/* An IPv4 header for n bytes behind it, over the one that is there. frag: flags and offset. */
+static void
+ip_header(uint8_t *ip, size_t n, uint16_t id, uint16_t frag)
+{
+	uint32_t s = 0;
+
+	ip[2] = (20 + n) >> 8;
+	ip[3] = (20 + n) & 0xff;
+	ip[4] = id >> 8;
+	ip[5] = id & 0xff;
+	ip[6] = frag >> 8;
+	ip[7] = frag & 0xff;
+	ip[9] = 17;
+	ip[10] = ip[11] = 0;
+	for (int i = 0; i < 20; i += 2)
+		s += ip[i] << 8 | ip[i + 1];
+	while (s >> 16)
+		s = (s & 0xffff) + (s >> 16);
+	ip[10] = ~s >> 8;
+	ip[11] = ~s & 0xff;
+}
+
+static void
+udp_header(uint8_t *u, uint16_t sport, size_t n)
+{
+	u[0] = sport >> 8;
+	u[1] = sport & 0xff;
+	u[2] = 0;
+	u[3] = 7;
+	u[4] = (8 + n) >> 8;
+	u[5] = (8 + n) & 0xff;
+	u[6] = u[7] = 0;
+}
+
 void
 gb_udp(struct gb *b, unsigned int queue, uint16_t sport, const char *text)
 {
@@ -181,30 +222,24 @@ gb_udp(struct gb *b, unsigned int queue, uint16_t sport, const char *text)
 	uint8_t f[512];
 
 	rt_ping(f, "192.0.2.2", "192.0.2.9", 1);
-	/* the echo request's header with another protocol and length: the checksum again */
-	f[14 + 2] = (28 + n) >> 8;
-	f[14 + 3] = (28 + n) & 0xff;
-	f[14 + 9] = 17;
-	f[14 + 10] = f[14 + 11] = 0;
-	{
-		uint32_t s = 0;
-
-		for (int i = 0; i < 20; i += 2)
-			s += f[14 + i] << 8 | f[15 + i];
-		while (s >> 16)
-			s = (s & 0xffff) + (s >> 16);
-		f[14 + 10] = ~s >> 8;
-		f[14 + 11] = ~s & 0xff;
-	}
-	f[34] = sport >> 8;
-	f[35] = sport & 0xff;
-	f[36] = 0;
-	f[37] = 7;
-	f[38] = (8 + n) >> 8;
-	f[39] = (8 + n) & 0xff;
-	f[40] = f[41] = 0;
+	ip_header(f + 14, 8 + n, 1, 0);
+	udp_header(f + 34, sport, n);
 	memcpy(f + 42, text, n);
 	assert_int_equal(mock_inject(b->rt->s, 0, queue, f, 42 + n), 0);
+}
+
+void
+gb_frag(struct gb *b, uint16_t port, uint16_t sport, uint16_t id, bool first)
+{
+	uint8_t f[512];
+
+	rt_ping(f, "192.0.2.2", "192.0.2.9", 1);
+	f[5] = 1 + port; /* the mock's MAC addresses count up with the port */
+	ip_header(f + 14, 16, id, first ? 0x2000 : 2);
+	memset(f + 34, 'f', 16);
+	if (first)
+		udp_header(f + 34, sport, 24);
+	assert_int_equal(mock_inject(b->rt->s, port, 0, f, 50), 0);
 }
 
 void

@@ -38,6 +38,8 @@ struct gb {
 
 /* Primary and the first generation's worker(s), which own their lanes. text: GEN_DPDK and more. */
 struct gb *gb_new(const char *text, unsigned int lanes);
+/* The same of a bed that the test has begun: b->rt is there. */
+void gb_start(struct gb *b, unsigned int lanes);
 /* Worker i of the bed (0 .. 3) for a lane and generation, with its echo socket on port 7. What worker_create returned. */
 int gb_worker(struct gb *b, unsigned int i, unsigned int lane, uint32_t gen);
 void gb_free(struct gb *b);
@@ -54,6 +56,8 @@ uint32_t gb_open(struct gb *b);
 void gb_commit(struct gb *b);
 /* A datagram from port sport to port 7 arrives on a queue; checksum none. */
 void gb_udp(struct gb *b, unsigned int queue, uint16_t sport, const char *text);
+/* Half of a datagram of 24 bytes from port sport, on a port's queue 0. */
+void gb_frag(struct gb *b, uint16_t port, uint16_t sport, uint16_t id, bool first);
 /* The neighbour's address is learned by whoever receives this. */
 void gb_arp(struct gb *b, unsigned int queue);
 /* Frames that left the port since the last call. Their UDP destination ports (0: other frames) go to port[]; at most n. */

@@ -394,8 +394,8 @@ what_is_not_plain_comes_in_by_the_layers(void **state)
 	spoil(f, ADDR_INET, 24, 0x01, STACK_DROP_IP4_CSUM);
 	spoil(f, ADDR_INET, 26, 0x0a ^ 0x7f, STACK_DROP_IP4_MARTIAN);
 	spoil(f, ADDR_INET, 26, 0x0a ^ 0xe0, STACK_DROP_IP4_MARTIAN);
-	spoil(f, ADDR_INET, 29, 2 ^ 1, STACK_DROP_IP4_MARTIAN);
-	spoil(f, ADDR_INET, 29, 2 ^ 255, STACK_DROP_IP4_MARTIAN);
+	spoil(f, ADDR_INET, 29, 0x02 ^ 1, STACK_DROP_IP4_MARTIAN);
+	spoil(f, ADDR_INET, 29, 0x02 ^ 255, STACK_DROP_IP4_MARTIAN);
 	spoil(f, ADDR_INET, 33, 1 ^ 7, STACK_DROP_IP4_NOT_FOR_US);
 	spoil(f, ADDR_INET, 39, 0x40, STACK_DROP_UDP_LENGTH);
 	spoil(f, ADDR_INET, 41, 0x40, STACK_DROP_UDP_CSUM);
@@ -403,7 +403,7 @@ what_is_not_plain_comes_in_by_the_layers(void **state)
 	spoil(f, ADDR_INET6, 14, 0x20, STACK_DROP_IP6_VERSION);
 	spoil(f, ADDR_INET6, 18, 0x20, STACK_DROP_IP6_LENGTH);
 	spoil(f, ADDR_INET6, 22, 0x20 ^ 0xff, STACK_DROP_IP6_MARTIAN);
-	spoil(f, ADDR_INET6, 37, 2 ^ 1, STACK_DROP_IP6_MARTIAN);
+	spoil(f, ADDR_INET6, 37, 0x02 ^ 1, STACK_DROP_IP6_MARTIAN);
 	spoil(f, ADDR_INET6, 53, 1 ^ 7, STACK_DROP_IP6_NOT_FOR_US);
 	spoil(f, ADDR_INET6, 60, 0x01, STACK_DROP_UDP_CSUM);
 	nothing(f, fd4);
