@@ -27,7 +27,7 @@
 
 #include "gen_dir.h"
 
-#define SEAT_LOOK_NS 20000000ull     /* how often others are looked at, in a window */
+#define SEAT_LOOK_NS 20000000ull     /* how often others are looked at, in a window or without the lane */
 #define SEAT_GAP_NS 100000000ull     /* a longer pause between two turns is this process's own: it does not count */
 #define SEAT_SOON_NS 1000000ull      /* how often a worker turns at least that waits for others, or they for it */
 #define SEAT_REPORT_NS 1000000000ull /* the drain report (REL-8) */
