@@ -123,10 +123,12 @@ master_ready(struct reload_master *m, const struct master_worker *w, unsigned in
 bool
 master_lane_kept(struct reload_master *m, unsigned int lane)
 {
+	const struct master_worker *w = master_old(m, lane);
 	struct lease l;
 
-	return master_old(m, lane)->alive && gen_lease(m->shim, m->dir, lane, &l) == 0 && l.state == LEASE_OWNED &&
-		l.gen == m->active;
+	/* acquire: as in look_worker. A child that does not sit there yet has only found what a dead one left behind */
+	return w->alive && gen_lease(m->shim, m->dir, lane, &l) == 0 && l.state == LEASE_OWNED && l.gen == m->active &&
+		shim_load64(m->shim, &m->dir->seat[gen_side(m->active)][lane].claim, SHIM_ACQUIRE) == ctl_proc_word(&w->proc);
 }
 
 static void

@@ -364,7 +364,8 @@ end_side(struct proc *m, uint32_t gen, uint64_t since_ns, enum seat_order order)
 
 	for (unsigned int l = 0; l < m->w->lanes; l++) {
 		gen_order_set(&m->door, &m->w->dir, gen, l, order);
-		if (since_ns > MODEL_SHUTDOWN_MS * MODEL_MS && gen_seat_alive(&m->door, &m->w->dir, gen_side(gen), l, &who) == 1)
+		if (since_ns > MODEL_SHUTDOWN_MS * MODEL_MS &&
+		    gen_seat_alive(&m->door, &m->w->dir, gen_side(gen), l, &who) == 1)
 			shim_proc_kill(&m->door, &who);
 	}
 }

@@ -250,7 +250,8 @@ test_a_drain_report_is_read_whole_or_not_at_all(void **state)
 	struct drain_counts c;
 
 	(void)state;
-	d->seat[0][0].drain = (struct drain_counts){ .gen = 2, .tcp = 1, .half_open = 2, .udp = 3, .unsent = 1ull << 40, .stamp_ms = 9 };
+	d->seat[0][0].drain = (struct drain_counts){ .gen = 2, .tcp = 1, .half_open = 2, .udp = 3, .unsent = 1ull << 40,
+		.stamp_ms = 9 };
 	assert_int_equal(gen_drain(s, d, 0, 0, &c), 0);
 	assert_memory_equal(&c, &d->seat[0][0].drain, sizeof(c));
 	mock_hook(s, MOCK_OP_load, tear, &n);

@@ -122,7 +122,7 @@ test_without_faults_every_reload_completes(void **state)
 	}
 }
 
-/* One process is killed or stopped for good, at any moment of a reload. Death is judged after the time-out, then somebody takes over. */
+/* One process is killed or stopped for good, at any moment of a reload: after the time-out somebody takes over. */
 static void
 one_fault(uint64_t seed)
 {
