@@ -184,7 +184,7 @@ enum seat_order gen_order(struct shim *s, const struct gen_dir *d, uint32_t gen,
 
 /* A new generation on the given side. 0: GEN_LAST is reached (logged). */
 uint32_t gen_next(struct shim *s, struct gen_dir *d, unsigned int side);
-uint32_t gen_mark_next(struct shim *s, struct gen_dir *d); /* never 0 */
+uint32_t gen_mark_next(struct shim *s, struct gen_dir *d); /* never 0, under SHIM_BUF_UNSTAMPED */
 void gen_order_set(struct shim *s, struct gen_dir *d, uint32_t gen, unsigned int lane, enum seat_order order);
 /* Swaps the window from exactly `from` to `to`. True: this call did it. False, too, for a step that is not legal (logged). */
 bool gen_window_swap(struct shim *s, struct gen_dir *d, struct window from, struct window to);
