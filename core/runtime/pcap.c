@@ -19,7 +19,7 @@ struct capture {
 	pcap_t *format;
 	pcap_dumper_t *dumper;       /* NULL: recording has ended */
 	uint64_t written;            /* bytes of the open file */
-	unsigned int lcore, file;
+	unsigned int lcore, side, file;
 	unsigned int staged;
 	struct pcap_pkthdr head[CAPTURE_BURST];
 	char path[PATH_MAX];
@@ -29,7 +29,8 @@ struct capture {
 static int
 file_open(struct capture *c)
 {
-	int n = snprintf(c->path, sizeof(c->path), "%s/cpu%u_%u.pcap", c->cfg->pcap.savepath, c->lcore, c->file);
+	int n = snprintf(c->path, sizeof(c->path), "%s/cpu%u%s_%u.pcap", c->cfg->pcap.savepath, c->lcore,
+		c->side != 0 ? "-1" : "", c->file);
 
 	if (n < 0 || (size_t)n >= sizeof(c->path))
 		return -ENAMETOOLONG;
@@ -42,7 +43,7 @@ file_open(struct capture *c)
 }
 
 int
-capture_open(struct shim *s, const struct nonic_config *cfg, unsigned int proc_id, struct capture **out)
+capture_open(struct shim *s, const struct nonic_config *cfg, unsigned int proc_id, unsigned int side, struct capture **out)
 {
 	struct capture *c;
 	int rc;
@@ -59,6 +60,7 @@ capture_open(struct shim *s, const struct nonic_config *cfg, unsigned int proc_i
 	c->shim = s;
 	c->cfg = cfg;
 	c->lcore = cfg->proc_lcore[proc_id];
+	c->side = side;
 	c->format = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, (int)cfg->pcap.snaplen,
 		cfg->pcap.precision_ns ? PCAP_TSTAMP_PRECISION_NANO : PCAP_TSTAMP_PRECISION_MICRO);
 	rc = c->format == NULL ? -ENOMEM : file_open(c);

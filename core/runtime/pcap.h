@@ -15,10 +15,10 @@
 struct capture;
 
 /*
- * Opens file 0, which loses what it held. cfg outlives the recorder. *out is NULL when cfg does not ask for recording.
+ * Opens file 0, which loses what it held: cpuLCORE_0.pcap, of a generation of side 1 cpuLCORE-1_0.pcap, since both record at once. cfg outlives the recorder. *out is NULL when cfg does not ask for recording.
  * 0, -ENOMEM, -ENAMETOOLONG, or the errno of opening the file; failures are logged with the file's name.
  */
-int capture_open(struct shim *s, const struct nonic_config *cfg, unsigned int proc_id, struct capture **out);
+int capture_open(struct shim *s, const struct nonic_config *cfg, unsigned int proc_id, unsigned int side, struct capture **out);
 /* Writes out what is buffered and frees. c may be NULL. */
 void capture_close(struct capture *c);
 

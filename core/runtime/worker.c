@@ -183,7 +183,7 @@ worker_create(const struct worker_config *wc, struct worker **out)
 		rc = claim(w);
 	/* after the claim: a live worker's files are never touched; before the stack: it may send already */
 	if (rc == 0)
-		rc = capture_open(w->shim, w->cfg, w->proc_id, &w->capture);
+		rc = capture_open(w->shim, w->cfg, w->proc_id, w->rl != NULL ? worker_side(w) : 0, &w->capture);
 	if (rc == 0)
 		rc = stack_setup(w);
 	if (rc < 0) {

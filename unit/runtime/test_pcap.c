@@ -180,7 +180,7 @@ without_enable_nothing_is_written(void **state)
 
 	(void)state;
 	rt->cfg.pcap.savepath = dir; /* and enable=0 */
-	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &c), 0);
+	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &c), 0);
 	assert_null(c);
 	capture_close(c);
 	assert_int_equal(rt_worker(rt, 0, 0), 0);
@@ -241,7 +241,7 @@ snaplen_cuts_frames_of_several_segments(void **state)
 		const u_char *d;
 		pcap_t *in;
 
-		assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &cap), 0);
+		assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &cap), 0);
 		capture_stage(cap, &m, 1);
 		capture_commit(cap, 1);
 		capture_commit(cap, 0);
@@ -270,7 +270,7 @@ tags_that_the_port_handles_are_put_back(void **state)
 	pcap_t *in;
 
 	(void)state;
-	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &cap), 0);
+	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &cap), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rte_mbuf *m = chain(rt, 200, 9);
 
@@ -306,7 +306,7 @@ ten_files_in_turn(void **state)
 	(void)state;
 	/* ten records of 16 + 90 bytes reach 24 + 1060 exactly; the eleventh begins the next file */
 	rt->cfg.pcap.savelen = 1084;
-	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &cap), 0);
+	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &cap), 0);
 	for (unsigned int i = 0; i < 103; i++) {
 		capture_stage(cap, &m, 1);
 		capture_commit(cap, 1);
@@ -393,7 +393,7 @@ memory_runs_out(void **state)
 
 	(void)state;
 	mock_fail_malloc_at(rt->s, 1);
-	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &c), -ENOMEM);
+	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &c), -ENOMEM);
 	assert_null(c);
 	assert_non_null(strstr(mock_last_message(rt->s), "32 frames of 96 bytes"));
 	mock_fail_malloc_at(rt->s, 2); /* the worker itself is the first */
@@ -445,7 +445,7 @@ later_failures_are_said_once(void **state)
 		burst[i] = m;
 	rt->cfg.pcap.savelen = 1084;
 	assert_int_equal(mkdir(path(0, 1), 0700), 0);
-	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &cap), 0);
+	assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &cap), 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		capture_stage(cap, burst, CAPTURE_BURST);
 		capture_commit(cap, CAPTURE_BURST);
@@ -459,7 +459,7 @@ later_failures_are_said_once(void **state)
 	if (symlink("/dev/full", path(0, 0)) == 0 && access(path(0, 0), W_OK) == 0) {
 		for (unsigned int n = 1; n < 3; n++) { /* found when the buffer is full; or when the file is changed */
 			rt->cfg.pcap.savelen = n == 1 ? 1u << 30 : 1084;
-			assert_int_equal(capture_open(rt->s, &rt->cfg, 0, &cap), 0);
+			assert_int_equal(capture_open(rt->s, &rt->cfg, 0, 0, &cap), 0);
 			for (unsigned int i = 0; i < 8; i++) {
 				capture_stage(cap, burst, CAPTURE_BURST);
 				capture_commit(cap, CAPTURE_BURST);
@@ -494,6 +494,43 @@ files_belong_to_one_worker(void **state)
 	rt_free(rt);
 }
 
+/* CFG-1 */
+static void
+both_generations_of_a_lane_record_at_once(void **state)
+{
+	struct rt *rt = bed(RT_DPDK RT_PORT, 64, false);
+	struct capture *cap[2];
+	struct rte_mbuf *m[2];
+	char name[80];
+
+	(void)state;
+	for (unsigned int side = 0; side < 2; side++) {
+		m[side] = chain(rt, 60 + side, 64);
+		assert_int_equal(capture_open(rt->s, &rt->cfg, 0, side, &cap[side]), 0);
+	}
+	for (unsigned int side = 0; side < 2; side++) {
+		capture_stage(cap[side], &m[side], 1);
+		capture_commit(cap[side], 1);
+		capture_close(cap[side]);
+		shim_buf_free(rt->s, m[side]);
+	}
+	for (unsigned int side = 0; side < 2; side++) {
+		char err[PCAP_ERRBUF_SIZE];
+		struct pcap_pkthdr *h;
+		const u_char *d;
+		pcap_t *in;
+
+		snprintf(name, sizeof(name), "%s/cpu0%s_0.pcap", dir, side == 0 ? "" : "-1");
+		in = pcap_open_offline(name, err);
+		assert_non_null(in);
+		assert_int_equal(pcap_next_ex(in, &h, &d), 1);
+		assert_int_equal(h->len, 60 + side);
+		pcap_close(in);
+		unlink(name);
+	}
+	rt_free(rt);
+}
+
 int
 main(void)
 {
@@ -504,7 +541,7 @@ main(void)
 		T(ten_files_in_turn), T(a_full_queue_records_nothing_twice),
 		T(a_file_that_can_not_be_opened_fails_the_worker), T(memory_runs_out),
 		T(a_full_disk_ends_the_recording_and_not_the_traffic), T(later_failures_are_said_once),
-		T(files_belong_to_one_worker),
+		T(files_belong_to_one_worker), T(both_generations_of_a_lane_record_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
