@@ -50,6 +50,7 @@ struct g {
 	uint64_t (*lie)(const struct g_worker *w); /* the READY word of a liar */
 	uint32_t udp;
 	const char *refuse;     /* what ops->check says */
+	bool lawless;           /* words are lies: two owners are nobody's fault */
 };
 
 static char g_log[1 << 16];
@@ -192,7 +193,7 @@ g_owners(struct g *g)
 
 		for (unsigned int i = 0; i < g->n; i++)
 			n += g_owns(g, &g->w[i], lane);
-		if (n > 1)
+		if (n > 1 && !g->lawless)
 			fail_msg("lane %u has %u owners at %llu ms", lane, n, (unsigned long long)g->ms_now);
 	}
 }
