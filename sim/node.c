@@ -108,6 +108,15 @@ turns(struct sim_proc *proc, struct node_worker *nw)
 	}
 }
 
+/* Into the event log, for whoever looks for a datagram. */
+static void
+drops_log(struct shim *s, struct stack *st)
+{
+	for (unsigned int i = 0; i < STACK_DROP_COUNT; i++)
+		if (stack_drops(st, i) > 0)
+			shim_log(s, SHIM_LOG_DEBUG, "dropped %llu: %s", (unsigned long long)stack_drops(st, i), stack_drop_text(i));
+}
+
 void
 node_worker_main(struct sim_proc *proc, void *arg)
 {
@@ -137,6 +146,10 @@ node_worker_main(struct sim_proc *proc, void *arg)
 	nw->lives++;
 	if (rc == 0)
 		turns(proc, nw);
+	if (w != NULL) {
+		drops_log(s, worker_stack(w));
+		n->cold += stack_drops(worker_stack(w), STACK_DROP_NEIGH_QUEUE_FULL);
+	}
 	if (!n->conf.reload)
 		nw->worker = NULL;
 	worker_destroy(w); /* it may send what it has */

@@ -82,6 +82,7 @@ struct node {
 	uint64_t polled_ns[NODE_MAX_WORKERS], gap_ns[NODE_MAX_WORKERS]; /* of each lane: last poll, longest time without */
 	bool polls_unchecked;       /* shared memory is written over: nobody's rights mean anything */
 	uint32_t active, wid;       /* the largest seen */
+	uint64_t cold;              /* frames that workers lost because a neighbour was not resolved yet */
 	uint64_t rounds, dropped;   /* of the master's reports: how many, frames that a full ring did not take */
 	uint64_t rollbacks;         /* windows that ended ABORTED or as ROLLBACK */
 	uint32_t rolled_wid;

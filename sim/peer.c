@@ -127,6 +127,10 @@ peer_main(struct sim_proc *proc, void *arg)
 			at = p->wake_ns;
 		sim_wait(proc, at <= now ? 0 : at - now < IDLE_NS ? at - now : IDLE_NS);
 	}
+	for (unsigned int i = 0; p->stack != NULL && i < STACK_DROP_COUNT; i++)
+		if (stack_drops(p->stack, i) > 0)
+			shim_log(p->shim, SHIM_LOG_DEBUG, "dropped %llu: %s", (unsigned long long)stack_drops(p->stack, i),
+				stack_drop_text(i));
 	stack_destroy(p->stack);
 	p->stack = NULL;
 	shim_port_stop(p->shim, 0);

@@ -108,10 +108,10 @@ draw_flow(struct prng *r, struct flow *f, uint64_t span_ns, bool busy)
 	if (prng_chance(r, 200000))
 		f->max_len = prng_chance(r, 500000) ? 1400 : 4000; /* fragments */
 	if (busy) {
-		f->gap_ns = prng_range(r, 100, 5000) * 1000;
-		f->min_len = 2000;
+		f->gap_ns = prng_range(r, 5000, 20000) * 1000;
+		f->min_len = 4000;
 		f->max_len = 8000;
-		f->all = 200;
+		f->all = 150;
 		f->rude = false;
 	} else if (prng_chance(r, 150000)) {
 		f->gap_ns = prng_range(r, 200, 4000) * MS; /* idle in between */
@@ -253,6 +253,9 @@ reload_heal(struct reload_bed *b)
 		return;
 	}
 	sim_check(w, b->flows.wrong[0] == '\0', "%s", b->flows.wrong);
+	for (unsigned int i = 0; i < STACK_DROP_COUNT; i++)
+		if (i != STACK_DROP_IP6_NOT_FOR_US && i != STACK_DROP_ND_TARGET)
+			b->client_drops += stack_drops(b->peer.stack, i);
 	/* REL-18 */
 	if (!sim_run_until(w, nothing_lost, b, 10 * SEC))
 		sim_fail(w, "%u buffers of dead processes have not come home", sim_host_machine(b->node.host)->nb_lost);

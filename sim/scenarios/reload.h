@@ -28,6 +28,7 @@ struct reload_bed {
 	uint64_t skew_ns;          /* between processes, at most */
 	bool clean;                /* the wires lose nothing: neither does anybody else */
 	bool owners;               /* no process dies: each flow has the owner that the rules say */
+	uint64_t client_drops;     /* what the client's own stack could not send or take */
 	bool busy;                 /* flows are dense and fragmented */
 	bool primary_died;
 	int64_t base_skew_ns;      /* of the node */
@@ -52,6 +53,8 @@ void reload_release(void *state);
 bool reload_up(struct reload_bed *b);
 /* HUPs at random times within span. */
 void reload_hups(struct reload_bed *b, unsigned int n, uint64_t span_ns);
+/* n times within span an old worker stands still, for at most so long. */
+void reload_stop_old(struct reload_bed *b, unsigned int n, uint64_t span_ns, uint64_t longest_ns);
 /* Faults are over: everything comes to rest, a further reload goes through, every flow is answered; then the end. */
 void reload_heal(struct reload_bed *b);
 

@@ -106,6 +106,22 @@ plan(struct reload_bed *b, unsigned int n, uint64_t span_ns)
 	}
 }
 
+void
+reload_stop_old(struct reload_bed *b, unsigned int n, uint64_t span_ns, uint64_t longest_ns)
+{
+	struct prng *r = sim_rng(b->w);
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct reload_deed *d = &b->deed[i];
+		uint64_t at = prng_below(r, span_ns);
+
+		*d = (struct reload_deed){ .b = b, .what = STOP, .whom = OLD, .pick = prng_next(r), .ns = prng_below(r, longest_ns) };
+		if (sim_may(b->w, "an old worker stands still for %llu ms after %llu ms", (unsigned long long)(d->ns / MS),
+			(unsigned long long)(at / MS)))
+			sim_at(b->w, sim_now(b->w) + at, happen, d);
+	}
+}
+
 /* Nobody is to die any more, nobody stands still. */
 static void
 pardon(struct reload_bed *b)

@@ -164,15 +164,16 @@ reload_full_ring(struct sim_world *w, void *state)
 	b->drain_ring = 64;
 	b->shutdown_ms = (uint32_t)prng_range(r, 500, 1500);
 	b->idle_ms = 400 + (b->skew_ns > 5 * MS ? 2000 : 0);
-	b->owners = true;
+	b->heartbeat_ms = 2000;
 	b->flows.timeout_ns = 300 * MS;
 	b->busy = true;
-	if (!reload_build(b, 60, span / 4) || !reload_up(b))
+	if (!reload_build(b, 40, span / 2) || !reload_up(b))
 		return;
 	reload_hups(b, (unsigned int)prng_range(r, 1, 2), 3 * SEC);
-	sim_run(w, sim_now(w) + 5 * SEC);
+	reload_stop_old(b, 8, 5 * SEC, 600 * MS);
+	sim_run(w, sim_now(w) + 6 * SEC);
 	reload_heal(b);
-	lost = b->node.dropped + b->node.port->st.rx_missed;
+	lost = b->node.dropped + b->node.port->st.rx_missed + b->client_drops + b->node.cold;
 	sim_check(w, b->flows.resent <= lost + b->flows.repeated, "%llu datagrams were sent again, but only %llu losses were counted and %llu "
 		"answers came twice", (unsigned long long)b->flows.resent, (unsigned long long)lost, (unsigned long long)b->flows.repeated);
 }
