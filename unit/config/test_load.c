@@ -128,6 +128,29 @@ slim_primary_leaves_its_lcore_out(void **state)
 	assert_int_equal(config_port_queue(&f->a, 0, 1), 0);
 }
 
+/* CFG-5 */
+static void
+reload_keys_fit_each_other(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(load(f, &f->a, DPDK "primary_slim=1\ngraceful_reload=1\n" PORT, 0), 0);
+	assert_int_equal(f->ms.n, 0);
+	assert_int_equal(f->a.publish_entries, 16384);
+	assert_int_equal(f->a.worker_shutdown_timeout_ms, 90000);
+	assert_int_equal(load(f, &f->a, DPDK "primary_slim=1\ngraceful_reload=1\nreload_udp_idle_ms=5000\n"
+		"worker_shutdown_timeout=5000\n" PORT, 0), 0);
+	assert_int_equal(f->ms.n, 1);
+	assert_non_null(strstr(f->ms.m[0].text, "reload_udp_idle_ms = 5000 before it is over"));
+	/* without reloads neither matters */
+	assert_int_equal(load(f, &f->a, DPDK "reload_udp_idle_ms=5000\nworker_shutdown_timeout=5000\n" PORT, 0), 0);
+	assert_int_equal(f->ms.n, 0);
+	assert_int_equal(load(f, &f->a, DPDK "drain_ring_size=64\n" PORT, 0), 0);
+	assert_non_null(strstr(f->ms.m[0].text, "so small a ring drops at load"));
+	assert_int_equal(load(f, &f->a, DPDK "publish_entries=100\n" PORT, 0), -EINVAL);
+	assert_int_equal(load(f, &f->a, DPDK "publish_entries=32\n" PORT, 0), -EINVAL);
+}
+
 /* CFG-3 */
 static void
 strict_makes_errors_of_unknown_names(void **state)
@@ -521,7 +544,7 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(values_and_defaults_reach_the_struct), T(slim_primary_leaves_its_lcore_out),
+		T(values_and_defaults_reach_the_struct), T(slim_primary_leaves_its_lcore_out), T(reload_keys_fit_each_other),
 		T(strict_makes_errors_of_unknown_names), T(all_errors_in_the_order_of_the_file),
 		T(long_values_are_shown_in_part), T(floods_are_bounded), T(zero_bytes_and_bare_files),
 		T(files_that_can_not_be_read), T(digest_covers_device_keys_only), T(diff_names_the_key_in_its_section),

@@ -22,6 +22,8 @@ static const struct range {
 	{ "dpdk", "reload_udp_idle_ms", 100, 3600000, NULL, NULL, false },
 	{ "dpdk", "reload_heartbeat_timeout_ms", 10, 3600000, NULL, NULL, false },
 	{ "dpdk", "drain_ring_size", 64, 1048576, NULL, NULL, true },
+	{ "dpdk", "publish_entries", 64, 16777216, NULL, NULL, true },
+	{ "dpdk", "worker_shutdown_timeout", 100, 86400000, NULL, NULL, false },
 	{ "dpdk", "max_mtu", 1500, 65535, "mtu_enable=1\nmbuf_mode=scatter\n", NULL, false },
 	{ "dpdk", "mbuf_low_watermark", 0, 1073741824, NULL, NULL, false },
 	{ "port0", "mtu", 68, 65535, "mtu_enable=1\nmbuf_mode=scatter\nmax_mtu=65535\n", NULL, false },
