@@ -462,6 +462,48 @@ sim_machine_check(const struct sim_machine *m, char *why, size_t n)
 	return -EINVAL;
 }
 
+/* The buffer that d holds would be found after d's death, and only then. NULL, or what is wrong. */
+static const char *
+mark_wrong(const struct sim_machine *m, struct sim_door *d, const struct rte_mbuf *b)
+{
+	const struct sim_door *other;
+	uint32_t word = b->dynfield1[8];
+
+	if (word == 0)
+		return "has no mark";
+	if ((word & SHIM_BUF_UNSTAMPED) != 0)
+		return word == (SHIM_BUF_UNSTAMPED | d->id) ? NULL : "was allocated by another process";
+	if (d->mark_seen == 0)
+		d->mark_seen = word;
+	if (d->mark_seen != word)
+		return "has another mark than the process's others";
+	LIST_FOREACH(other, &m->doors, link)
+		if (other != d && other->mark_seen == word)
+			return "has the mark of another process";
+	return NULL;
+}
+
+static int
+audit_marks(struct sim_machine *m, char *why, size_t n)
+{
+	const char *wrong;
+	struct sim_door *d;
+	struct sim_buf *b;
+
+	LIST_FOREACH(d, &m->doors, link)
+		d->mark_seen = 0;
+	TAILQ_FOREACH(b, &m->live, link) {
+		d = b->where == SIM_AT_DOOR ? door_by_id(m, b->holder) : NULL;
+		wrong = d != NULL ? mark_wrong(m, d, mbuf_of(b)) : NULL;
+		if (wrong == NULL)
+			continue;
+		snprintf(why, n, "%s: buffer %llu in the hands of pid %u %s (%#x)", m->name, (unsigned long long)b->serial,
+			d->shim.self.pid, wrong, mbuf_of(b)->dynfield1[8]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 sim_machine_audit(struct sim_machine *m, char *why, size_t n)
 {
@@ -480,7 +522,7 @@ sim_machine_audit(struct sim_machine *m, char *why, size_t n)
 	LIST_FOREACH(d, &m->doors, link)
 		held += d->bufs;
 	if (held == at[SIM_AT_DOOR] && rings >= at[SIM_AT_RING] && at[SIM_AT_LOST] == m->nb_lost)
-		return sim_machine_check(m, why, n);
+		return m->marks && audit_marks(m, why, n) != 0 ? -EINVAL : sim_machine_check(m, why, n);
 	snprintf(why, n, "%s: buffers at processes %u (marked %u), in rings %u (marked %u), lost %u (marked %u)",
 		m->name, held, at[SIM_AT_DOOR], rings, at[SIM_AT_RING], m->nb_lost, at[SIM_AT_LOST]);
 	return -EINVAL;

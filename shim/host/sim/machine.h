@@ -169,6 +169,7 @@ struct sim_machine {
 	size_t set_room;
 	uint64_t buf_serial;
 	uint64_t role_violations;    /* of doors that are closed */
+	bool marks;                  /* the program stamps its buffers: the audit looks at the marks too */
 	char violation[96];          /* the last one of a queue, in words */
 	uint8_t scratch[SIM_FRAME_MAX];
 };
@@ -192,6 +193,7 @@ struct sim_door {
 	uint64_t rng;
 	LIST_HEAD(, sim_alloc) allocs;
 	size_t nb_allocs;
+	uint32_t mark_seen;          /* the audit's: the mark of its buffers */
 	uint32_t bufs;               /* held by the process: allocated, dequeued or received, not given away */
 	int64_t fail_malloc_in;      /* the n-th next shim_malloc fails (1: the next one); 0: none */
 	int64_t fail_buf_in;         /* the same of buffers */
@@ -258,7 +260,10 @@ uint64_t sim_machine_role_violations(const struct sim_machine *m);
 
 /* Cheap check of conservation, O(pools + doors + queues): 0, or -EINVAL with a sentence in why. */
 int sim_machine_check(const struct sim_machine *m, char *why, size_t n);
-/* The same buffer by buffer. */
+/*
+ * The same buffer by buffer. With m->marks also: what a process holds, a sweep after its death would find and take from nobody
+ * else: each buffer at a door has the note of its allocation there, or one mark that is that door's alone.
+ */
 int sim_machine_audit(struct sim_machine *m, char *why, size_t n);
 /* Is everything home, except what was lost with a killed owner? */
 int sim_machine_home(const struct sim_machine *m, char *why, size_t n);

@@ -220,6 +220,7 @@ sim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned 
 	unsigned int k;
 
 	point(d, SIM_DEQUEUE, r, n);
+	sim_door_drain(d, d->nb_pending);
 	k = host_ring_take(s, r, m, n, mark);
 	for (unsigned int i = 0; i < k; i++)
 		sim_buf_move(d->machine, m[i], SIM_AT_DOOR, d);
