@@ -202,7 +202,7 @@ static inline void
 g_worker_turn(struct g *g, struct g_worker *w)
 {
 	uint64_t now = g->ms_now * G_MS;
-	unsigned int todo;
+	unsigned int deeds;
 
 	shim_clock_sample(w->door);
 	if (!w->seated) {
@@ -216,20 +216,20 @@ g_worker_turn(struct g *g, struct g_worker *w)
 		}
 		w->seated = true;
 	}
-	todo = seat_turn(&w->st, now);
+	deeds = seat_turn(&w->st, now);
 	if (!w->ready && g->ms_now >= w->ready_at && g->lie == NULL && !g->never_ready) {
 		seat_ready(&w->st);
 		w->ready = true;
 	}
 	if (g->lie != NULL && !w->ready)
 		w->st.mine->ready = g->lie(w);
-	if ((todo & SEAT_DO_LET_GO) != 0 && !w->wedged)
+	if ((deeds & SEAT_DO_LET_GO) != 0 && !w->wedged)
 		seat_let_go(&w->st, now);
 	g_owners(g);
-	if (todo & SEAT_DO_REPORT)
+	if (deeds & SEAT_DO_REPORT)
 		seat_report(&w->st, &(struct drain_counts){ .udp = w->udp }, (uint32_t)g->ms_now);
-	w->handing = w->handing || (todo & SEAT_DO_HAND) != 0;
-	if ((todo & SEAT_DO_EXIT) != 0 || (w->handing && seat_may_leave(&w->st, now))) {
+	w->handing = w->handing || (deeds & SEAT_DO_HAND) != 0;
+	if ((deeds & SEAT_DO_EXIT) != 0 || (w->handing && seat_may_leave(&w->st, now))) {
 		g_leave(g, w);
 		return;
 	}
