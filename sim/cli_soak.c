@@ -24,7 +24,7 @@ struct args {
 };
 
 struct totals {
-	uint64_t seeds, events, frames, virtual_ns, failed;
+	uint64_t next, seeds, events, frames, virtual_ns, failed;
 	uint64_t of[SCENARIOS_MAX]; /* seeds of each scenario of the table */
 };
 
@@ -97,7 +97,8 @@ task(void *ctx, uint64_t i, void *shared)
 
 	if (jobs_clock_ns() >= k->end_ns)
 		return false;
-	prng_init(&rng, k->a->seed, i);
+	(void)i; /* numbered on through crashes */
+	prng_init(&rng, k->a->seed, __atomic_fetch_add(&t->next, 1, __ATOMIC_RELAXED));
 	sc = pick(k->table, prng_below(&rng, k->weights), &place);
 	o.seed = prng_below(&rng, 1ull << 40);
 	crash_note("\nnonic sim: scenario %s crashed with seed %" PRIu64 "\nreplay: nonic sim run %s --seed %" PRIu64 "\n", sc->name, o.seed,
@@ -181,12 +182,14 @@ sim_cli_soak_table(const struct sim_scenario *const *table, int argc, char **arg
 	k.end_ns = k.begin_ns + (a.minutes * 60 + a.seconds) * 1000000000u;
 	k.progress = isatty(STDERR_FILENO) && !a.json;
 	j.n = (unsigned int)a.jobs;
-	rc = jobs_run(&j, t);
+	/* a crash has ended its job, which said what ran; the others are as they were */
+	while ((rc = jobs_run(&j, t)) == -ECHILD && ++t->failed < ENOUGH && jobs_clock_ns() < k.end_ns)
+		;
 	if (k.progress)
 		fputs("\r\033[K", stderr);
 	print(&k, t);
-	if (rc != 0)
-		fprintf(stderr, "nonic sim soak: %s\n", rc == -ECHILD ? "a job crashed" : strerror(-rc));
+	if (rc != 0 && rc != -ECHILD)
+		fprintf(stderr, "nonic sim soak: %s\n", strerror(-rc));
 	failed = t->failed;
 	jobs_shared_free(t, sizeof(*t));
 	return rc != 0 || failed != 0;

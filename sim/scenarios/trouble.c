@@ -19,7 +19,7 @@ jump(void *arg)
 	struct sim_world *w = sim_proc_world(p);
 	struct prng *r = sim_rng(w);
 
-	if (s->jumps-- == 0)
+	if (s->jumps-- == 0 || !sim_proc_alive(p))
 		return;
 	sim_door_clock_set(sim_proc_door(p), (int64_t)prng_range(r, 0, 200) * (int64_t)SEC,
 		(int32_t)prng_range(r, 0, 200000) - 100000);

@@ -115,6 +115,7 @@ static const struct sim_scenario good = { .name = "good", .description = "-", .s
 	crash = { .name = "crash", .description = "-", .state_size = 1, .run = run_crash };
 static const struct sim_scenario *const table[] = { &good, &canary, &undetermined, &crash, &faults, &adders, NULL },
 	*const sour[] = { &good, &(const struct sim_scenario){ .name = "canary", .soak = 1, .state_size = 1, .run = run_canary }, NULL },
+	*const sharp[] = { &(const struct sim_scenario){ .name = "crash", .soak = 1, .state_size = 1, .run = run_crash }, NULL },
 	*const dry[] = { &crash, NULL };
 static const struct sim_scenario *const *used = table;
 
@@ -386,6 +387,10 @@ a_soak_test_runs_until_its_time_is_over_and_tells(void **state)
 	assert_non_null(strstr(err, "replay:  nonic sim run canary --seed "));
 	used = dry;
 	assert_int_equal(call("soak --seconds 1"), 1);
+	used = sharp;
+	assert_int_equal(call("soak --seconds 30 --jobs 2"), 1); /* ten crashes are enough too */
+	assert_non_null(strstr(out, "violations\n"));
+	assert_non_null(strstr(err, "nonic sim: scenario crash crashed with seed"));
 	used = table;
 }
 
