@@ -312,10 +312,11 @@ peer_gone(struct worker *w)
 static void
 role_apply(struct worker *w)
 {
-	enum seat_role role = w->rl->seat.role;
+	const struct seat *st = &w->rl->seat;
+	enum seat_role role = st->role;
 
 	w->owner = role == SEAT_ROLE_OWNER;
-	w->rl->bouncing = role == SEAT_ROLE_DRAIN;
+	w->rl->bouncing = role == SEAT_ROLE_DRAIN && seat_peer(st); /* somebody must be there to take it */
 	if (w->owner)
 		return; /* took() opened the way to the port */
 	for (unsigned int i = 0; i < w->nb_ports; i++)

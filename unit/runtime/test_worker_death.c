@@ -2,6 +2,8 @@
 /* Workers of generations that start, fail to start and die: READY, undoing, rings and buffers of the dead. */
 #include "genbed.h"
 
+#include "core/stack/socket/socket.h"
+
 /* REL-13, PUB-5 */
 static void
 the_old_worker_dies_while_it_drains(void **state)
@@ -259,6 +261,41 @@ what_is_left_in_the_relay_ring_goes_before_the_backlog(void **state)
 	gb_free(b);
 }
 
+/* REL-13, DSP-8 */
+static void
+what_went_back_to_an_owner_that_is_dead_is_answered_by_the_old_one(void **state)
+{
+	struct gb *b = gb_new(GEN_DPDK RT_PORT, 1);
+	struct worker *old = b->rt->w[0];
+	struct rte_ring *r = old->port[0]->drain[!worker_side(old)];
+	unsigned int i;
+
+	(void)state;
+	gb_udp(b, 0, 1001, "a flow");
+	gb_turn(b, 100);
+	gb_open(b);
+	gb_arp(b, 0);
+	gb_turns(b, 2);
+	gb_commit(b);
+	gb_sent(b, 0, NULL, 0);
+	gb_udp(b, 0, 1001, "forwarded");
+	worker_turn(b->rt->w[1]);
+	gb_kill(b, 1);
+	assert_int_equal(sock_close(worker_stack(old), b->app[0].fd), 0);
+	b->app[0].fd = -1;
+	worker_turn(old);
+	assert_int_equal(old->rl->moved.bounced, 1);
+	assert_int_equal(shim_ring_count(b->rt->s, r), 1);
+	for (i = 0; !gb_owns(b, 0) && i < 300; i++)
+		gb_turn(b, 10000);
+	gb_turns(b, 3);
+	assert_int_equal(stack_drops(old->stack, STACK_DROP_UDP_NO_PORT), 1);
+	assert_int_equal(shim_ring_count(b->rt->s, r), 0);
+	assert_false(old->rl->rescuing);
+	assert_int_equal(gb_sent(b, 0, NULL, 0), 1); /* port unreachable */
+	gb_free(b);
+}
+
 int
 main(void)
 {
@@ -271,6 +308,7 @@ main(void)
 		cmocka_unit_test(each_failure_of_the_start_undoes_everything),
 		cmocka_unit_test(a_successor_takes_the_ends_of_the_rings_between_queues),
 		cmocka_unit_test(what_is_left_in_the_relay_ring_goes_before_the_backlog),
+		cmocka_unit_test(what_went_back_to_an_owner_that_is_dead_is_answered_by_the_old_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
