@@ -104,7 +104,8 @@ struct gen_seat {                /* one per (side, lane); the worker writes but 
 	uint64_t forwarded, relayed, cloned, kept, taken_over, without_peer_table, bounced;
 	uint64_t drain_full, relay_full;
 	uint32_t drain_peak, relay_peak;
-	uint64_t parked_at_ns, took_at_ns; /* monotonic: when it let go, when it first polled: the handover gap */
+	/* monotonic: the turn that let go, the turn after the one that took and polled first: the handover gap, or more */
+	uint64_t parked_at_ns, took_at_ns;
 	uint64_t drain_claim;        /* ctl_proc_word of the one consumer of the seat's drain rings; by compare-and-swap */
 	uint64_t pad[3];
 } __attribute__((aligned(64)));

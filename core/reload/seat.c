@@ -370,6 +370,7 @@ take(struct seat *st, uint64_t word, uint64_t now_ns)
 	st->took = true;
 	st->gave = false;
 	st->nobody_ns = 0;
+	st->stamp = true;
 	/* relaxed: a stamp for the report */
 	shim_store64(st->shim, &st->mine->took_at_ns, now_ns, SHIM_RELAXED);
 	return true;
@@ -439,6 +440,9 @@ clocks(struct seat *st, uint64_t lease, uint64_t now_ns)
 	struct lease l;
 
 	st->turn_ns = now_ns;
+	if (st->stamp) /* relaxed: a stamp for the report; the turn that took the lane has polled it, however late it was */
+		shim_store64(st->shim, &st->mine->took_at_ns, now_ns, SHIM_RELAXED);
+	st->stamp = false;
 	if (gap > SEAT_GAP_NS)
 		gap = 0;
 	if (lease_of(lease, &l) == 0 && l.state == LEASE_OWNED)

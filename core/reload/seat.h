@@ -75,7 +75,7 @@ struct seat {
 	struct window window;        /* as last seen; an impossible one changes nothing */
 	bool claimed, handing;
 	/* the rest is seat.c's own */
-	bool took, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported;
+	bool took, stamp, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported;
 	uint32_t open_wid;           /* window that SEAT_DO_OPEN was told for and SEAT_DO_CLOSE was not */
 	uint64_t held;               /* the lease word that this process made; 0: none */
 	uint64_t beat, acted;        /* last heartbeat; window word that the last turn acted upon */

@@ -242,6 +242,23 @@ test_the_lane_is_let_go_by_the_holders_own_swap_and_by_nothing_else(void **state
 	assert_int_equal(sf_lease(0).state, LEASE_PARKED);
 }
 
+/* REL-3 */
+static void
+test_the_stamp_of_a_take_is_not_before_the_first_poll(void **state)
+{
+	(void)state;
+	sf_run(3, NULL);
+	sf_step(WINDOW_PARKING);
+	sf_turn(sf_old);
+	assert_int_equal(sf_lease(0).state, LEASE_PARKED);
+	sf_step(WINDOW_COMMITTED);
+	assert_true((seat_turn(&sf_new->st, sf.now_ns) & SEAT_DO_TOOK) != 0);
+	seat_turn(&sf_new->st, sf.now_ns + 7000); /* the turn before may have been interrupted after it had read the clock */
+	assert_int_equal(sf.d->seat[1][0].took_at_ns, sf.now_ns + 7000);
+	seat_turn(&sf_new->st, sf.now_ns + 9000);
+	assert_int_equal(sf.d->seat[1][0].took_at_ns, sf.now_ns + 7000);
+}
+
 /* REL-3, REL-5, REL-8 */
 static void
 test_a_whole_reload_from_both_sides(void **state)
@@ -580,6 +597,7 @@ main(void)
 		ALONE(test_a_successor_takes_the_dead_ones_seat_with_words_of_its_own),
 		PAIR(test_publishing_starts_with_the_window_and_waits_for_no_park_order),
 		PAIR(test_the_lane_is_let_go_by_the_holders_own_swap_and_by_nothing_else),
+		PAIR(test_the_stamp_of_a_take_is_not_before_the_first_poll),
 		PAIR(test_a_whole_reload_from_both_sides),
 		PAIR(test_the_report_comes_at_once_and_once_a_second),
 		PAIR(test_an_abort_while_parked_gives_the_lanes_back),
