@@ -35,22 +35,53 @@ sip_rounds(struct sip *h, int rounds)
 }
 
 /* c rounds a word, d rounds at the end; both constants at every call, so that the rounds unroll. */
-static inline __attribute__((always_inline)) uint64_t
-sip_hash(const struct siphash_key *key, const uint8_t *p, size_t n, int c, int d)
+static inline __attribute__((always_inline)) struct sip
+sip_begin(const struct siphash_key *key)
 {
-	struct sip h = {
+	return (struct sip){
 		.v0 = key->k0 ^ 0x736f6d6570736575ull,
 		.v1 = key->k1 ^ 0x646f72616e646f6dull,
 		.v2 = key->k0 ^ 0x6c7967656e657261ull,
 		.v3 = key->k1 ^ 0x7465646279746573ull,
 	};
+}
+
+static inline __attribute__((always_inline)) void
+sip_word(struct sip *h, uint64_t w, int c)
+{
+	h->v3 ^= w;
+	sip_rounds(h, c);
+	h->v0 ^= w;
+}
+
+static inline __attribute__((always_inline)) uint64_t
+sip_end(struct sip *h, int d)
+{
+	h->v2 ^= 0xff;
+	sip_rounds(h, d);
+	return h->v0 ^ h->v1 ^ h->v2 ^ h->v3;
+}
+
+/* Of a message in n words, the last of which has the number of bytes in its highest byte. */
+static inline __attribute__((always_inline)) uint64_t
+sip_words(const struct siphash_key *key, const uint64_t *w, size_t n, int c, int d)
+{
+	struct sip h = sip_begin(key);
+
+	for (size_t i = 0; i < n; i++)
+		sip_word(&h, w[i], c);
+	return sip_end(&h, d);
+}
+
+static inline __attribute__((always_inline)) uint64_t
+sip_hash(const struct siphash_key *key, const uint8_t *p, size_t n, int c, int d)
+{
+	struct sip h = sip_begin(key);
 	uint64_t last = (uint64_t)n << 56, w;
 
 	for (; n >= 8; n -= 8, p += 8) {
 		memcpy(&w, p, 8);
-		h.v3 ^= w;
-		sip_rounds(&h, c);
-		h.v0 ^= w;
+		sip_word(&h, w, c);
 	}
 	if (n & 4) {
 		uint32_t v;
@@ -66,12 +97,8 @@ sip_hash(const struct siphash_key *key, const uint8_t *p, size_t n, int c, int d
 	}
 	if (n & 1)
 		last |= (uint64_t)p[n & 6] << 8 * (n & 6);
-	h.v3 ^= last;
-	sip_rounds(&h, c);
-	h.v0 ^= last;
-	h.v2 ^= 0xff;
-	sip_rounds(&h, d);
-	return h.v0 ^ h.v1 ^ h.v2 ^ h.v3;
+	sip_word(&h, last, c);
+	return sip_end(&h, d);
 }
 
 #endif

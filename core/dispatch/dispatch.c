@@ -30,6 +30,7 @@ struct burst {
 	uint64_t mine;               /* bits by look-up: in the flow map */
 	uint64_t active, aged;       /* in the peer's table */
 	uint64_t waiting;            /* bits by frame: fragments without an owner so far */
+	bool plain;                  /* UDP packets only: frame i is look-up i */
 	enum rule rule;
 	uint32_t now_ms;
 	unsigned int nb_held;
@@ -127,7 +128,7 @@ bit(uint64_t bits, unsigned int i)
 static void
 learn(struct dispatcher *d, const struct burst *b, unsigned int look)
 {
-	int rc = flow_map_insert(d->map, b->key[look], b->hash[look]);
+	int rc = flow_map_full(d->map) ? -ENOSPC : flow_map_insert(d->map, b->key[look], b->hash[look]);
 
 	if (rc < 0)
 		d->st.learn_full++;
@@ -290,10 +291,10 @@ decide(struct dispatcher *d, struct burst *b, unsigned int i)
 	}
 }
 
-static void
-classify(struct burst *b, struct rte_mbuf *const *m, unsigned int n, unsigned int *looks)
+static unsigned int
+classify(struct burst *b, struct rte_mbuf *const *m, unsigned int n)
 {
-	unsigned int nb = 0;
+	unsigned int nb = 0, udp = 0;
 
 	for (unsigned int i = 0; i < AHEAD && i < n; i++)
 		__builtin_prefetch(shim_buf_data(m[i]));
@@ -303,12 +304,64 @@ classify(struct burst *b, struct rte_mbuf *const *m, unsigned int n, unsigned in
 		if (i + AHEAD < n)
 			__builtin_prefetch(shim_buf_data(m[i + AHEAD]));
 		flow_classify(m[i], f);
-		if (!f->key_valid)
-			continue;
 		b->number[i] = (uint8_t)nb;
-		b->key[nb++] = &f->key;
+		b->key[nb] = &f->key;
+		nb += f->key_valid;
+		udp += f->kind == FLOW_PACKET && f->key.proto == IPPROTO_UDP;
 	}
-	*looks = nb;
+	b->plain = udp == n;
+	return nb;
+}
+
+static inline uint64_t
+first_bits(unsigned int n)
+{
+	return n == 64 ? UINT64_MAX : (1ull << n) - 1;
+}
+
+/* Asks flow map and table, the latter only for what the former does not have. */
+static void
+look_up(struct dispatcher *d, struct burst *b, unsigned int looks)
+{
+	uint64_t ask, hash[BURST], active, aged;
+	unsigned int n = 0;
+
+	flow_hash_bulk(&d->secret, b->key, b->hash, looks);
+	b->mine = flow_map_lookup_bulk(d->map, b->key, b->hash, looks);
+	b->rule = rule_of(d);
+	b->active = b->aged = 0;
+	ask = ~b->mine & first_bits(looks);
+	if (b->mine == 0) {
+		b->active = pub_lookup_bulk(&d->peer, b->hash, looks, b->now_ms, &b->aged);
+		return;
+	}
+	if (ask == 0)
+		return;
+	for (uint64_t w = ask; w != 0; w &= w - 1)
+		hash[n++] = b->hash[__builtin_ctzll(w)];
+	active = pub_lookup_bulk(&d->peer, hash, n, b->now_ms, &aged);
+	for (; ask != 0; ask &= ask - 1, active >>= 1, aged >>= 1) {
+		b->active |= (active & 1) << __builtin_ctzll(ask);
+		b->aged |= (aged & 1) << __builtin_ctzll(ask);
+	}
+}
+
+/* n UDP packets and nothing else: what packet() says of each, for all at once. */
+static void
+decide_plain(struct dispatcher *d, const struct burst *b, unsigned int n, uint8_t *to)
+{
+	uint64_t all = first_bits(n), peer, fresh;
+	unsigned int nb;
+
+	peer = ~b->mine & (b->rule == RULE_ALL ? all : b->rule == RULE_TABLE ? b->active : 0);
+	nb = (unsigned int)__builtin_popcountll(peer);
+	d->st.forwarded += nb;
+	d->st.without_peer_table += b->rule == RULE_ALL ? nb : 0;
+	d->st.kept += n - nb;
+	for (unsigned int i = 0; i < n; i++)
+		to[i] = bit(peer, i) ? DISPATCH_PEER : DISPATCH_LOCAL;
+	for (fresh = all & ~b->mine & ~peer; fresh != 0; fresh &= fresh - 1)
+		learn(d, b, (unsigned int)__builtin_ctzll(fresh));
 }
 
 unsigned int
@@ -316,7 +369,6 @@ dispatch_burst(struct dispatcher *d, struct rte_mbuf *const *m, unsigned int n, 
 	uint8_t *to, struct rte_mbuf **out_held, uint8_t *held_to)
 {
 	struct burst b;
-	unsigned int looks;
 
 	b.nb_held = 0;
 	b.held = out_held;
@@ -333,12 +385,10 @@ dispatch_burst(struct dispatcher *d, struct rte_mbuf *const *m, unsigned int n, 
 		d->began = true;
 		d->began_ms = now_ms;
 	}
-	classify(&b, m, n, &looks);
-	flow_hash_bulk(&d->secret, b.key, b.hash, looks);
-	b.mine = flow_map_lookup_bulk(d->map, b.key, b.hash, looks);
-	b.rule = rule_of(d);
-	b.active = pub_lookup_bulk(&d->peer, b.hash, looks, now_ms, &b.aged);
-	for (unsigned int i = 0; i < n; i++)
+	look_up(d, &b, classify(&b, m, n));
+	if (b.plain)
+		decide_plain(d, &b, n, to);
+	for (unsigned int i = 0; i < n && !b.plain; i++)
 		to[i] = (uint8_t)decide(d, &b, i);
 	time_passes(d, &b, now_ns);
 	settle_waiting(d, &b, m, to, now_ns);

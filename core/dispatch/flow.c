@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow keys: what a received frame is to the dispatcher, and the keyed hash. */
+/* Flow keys: what a received frame is to the dispatcher, and what a stack knows. */
 #include "flow.h"
 
 #include <netinet/in.h>
 #include <string.h>
 
 #include "../base/bytes.h"
-#include "../base/sip.h"
 #include "../stack/link/eth.h"
 
 #define IP4_HLEN 20u
@@ -15,9 +14,7 @@
 #define L4_NEED 8u       /* ports and what every header of UDP and TCP has at least in a first fragment */
 #define TCP_HLEN 20u
 
-_Static_assert(sizeof(struct flow_key) == 40, "compared as bytes");
 _Static_assert(sizeof(struct flow_frag) == 40, "compared as bytes");
-_Static_assert(offsetof(struct flow_key, zero) == 38, "the hash covers all before it");
 
 static inline uint32_t
 word(const uint8_t *p)
@@ -53,40 +50,6 @@ flow_key_make(struct flow_key *k, int family, uint8_t proto, const union ip_addr
 	const union ip_addr *local, uint16_t lport_be)
 {
 	key_put(k, family, proto, remote, local, rport_be | (uint32_t)lport_be << 16);
-}
-
-/* 0 and 1 mean something else in the publish table. */
-static inline uint64_t
-no_mark(uint64_t h)
-{
-	return h + 2 * (uint64_t)(h < 2);
-}
-
-static inline __attribute__((always_inline)) uint64_t
-hash_of(const struct siphash_key *secret, const struct flow_key *k)
-{
-	const uint8_t *p = (const uint8_t *)k;
-	uint8_t b[14];
-
-	if (__builtin_expect(k->family != ADDR_INET, 0))
-		return no_mark(sip_hash(secret, p, offsetof(struct flow_key, zero), 1, 3));
-	memcpy(b, k->remote, 4);
-	memcpy(b + 4, k->local, 4);
-	memcpy(b + 8, p + offsetof(struct flow_key, rport_be), 6); /* ports, protocol, family */
-	return no_mark(sip_hash(secret, b, sizeof(b), 1, 3));
-}
-
-uint64_t
-flow_hash(const struct siphash_key *secret, const struct flow_key *k)
-{
-	return hash_of(secret, k);
-}
-
-void
-flow_hash_bulk(const struct siphash_key *secret, const struct flow_key *const *k, uint64_t *hash, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		hash[i] = hash_of(secret, k[i]);
 }
 
 /* ---- IPv6 headers ----------------------------------------------------------------------------- */
@@ -319,6 +282,40 @@ classify6(const uint8_t *p, uint32_t n, bool group, struct flow_info *out)
 	}
 }
 
+/*
+ * The plain UDP packet over IPv4: no tag, no options, no fragment, not for a group. False: it is not quite that, and
+ * *out has not changed.
+ */
+static inline bool
+plain4(const uint8_t *d, uint32_t n, struct flow_info *out)
+{
+	const uint8_t *p = d + ETH_HLEN;
+	uint32_t total, src, dst, ports, tail;
+
+	if (n < ETH_HLEN + IP4_HLEN + L4_NEED)
+		return false;
+	memcpy(&tail, d + 12, sizeof(tail));
+	/* type and version; then flags, offset, TTL and protocol, of which the TTL may be anything and the DF bit too */
+	if ((tail & 0x00ffffff) != 0x00450008 || (word(p + 6) & 0xff00ffbf) != 0x11000000 || (d[0] & 1) != 0)
+		return false;
+	total = get_be16(p + 2);
+	src = word(p + 12);
+	dst = word(p + 16);
+	ports = word(p + IP4_HLEN);
+	if (total < IP4_HLEN + L4_NEED || ip4_multicast(dst) || dst == 0xffffffffu)
+		return false;
+	out->kind = FLOW_PACKET;
+	out->tcp_flags = 0;
+	out->key_valid = true;
+	memset(&out->key, 0, sizeof(out->key));
+	memcpy(out->key.remote, &src, 4);
+	memcpy(out->key.local, &dst, 4);
+	memcpy(&out->key.rport_be, &ports, 4);
+	out->key.proto = IPPROTO_UDP;
+	out->key.family = ADDR_INET;
+	return true;
+}
+
 void
 flow_classify(const struct rte_mbuf *m, struct flow_info *out)
 {
@@ -326,6 +323,8 @@ flow_classify(const struct rte_mbuf *m, struct flow_info *out)
 	uint32_t n = shim_buf_seg_len(m), at = ETH_HLEN;
 	uint16_t type;
 
+	if (plain4(d, n, out))
+		return;
 	out->kind = FLOW_OTHER;
 	out->tcp_flags = 0;
 	out->key_valid = false;

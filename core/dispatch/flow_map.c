@@ -377,7 +377,7 @@ flow_map_insert(struct flow_map *m, const struct flow_key *k, uint64_t hash)
 	}
 	m->wait -= m->wait > 0;
 	grow(m);
-	if (m->st.used < room_of(&m->cur))
+	if (!flow_map_full(m))
 		e = entry_take(m);
 	if (e == NONE) {
 		m->st.full++;
@@ -392,6 +392,12 @@ flow_map_insert(struct flow_map *m, const struct flow_key *k, uint64_t hash)
 }
 
 bool
+flow_map_full(const struct flow_map *m)
+{
+	return m->st.used >= room_of(&m->cur);
+}
+
+bool
 flow_map_lookup(const struct flow_map *m, const struct flow_key *k, uint64_t hash)
 {
 	unsigned int slot;
@@ -403,29 +409,38 @@ uint64_t
 flow_map_lookup_bulk(const struct flow_map *m, const struct flow_key *const *k, const uint64_t *hash, unsigned int n)
 {
 	const struct bucket *home_of[64];
-	uint64_t there = 0, maybe = 0;
-	unsigned int slot;
+	const struct entry *first[64];
+	uint64_t there = 0, more = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		home_of[i] = bucket_at(&m->cur, home(&m->cur, hash[i]));
 		__builtin_prefetch(home_of[i]);
 	}
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int hit = slots_with(home_of[i], tag_of(hash[i]));
+		const struct bucket *b = home_of[i];
+		unsigned int hit = slots_with(b, tag_of(hash[i]));
+		/* without a hit some entry that exists: a line is fetched for hits only, without a branch */
+		const struct entry *e = entry_at(m, b->entry[__builtin_ctz(hit | 1u << (SLOTS - 1))]);
 
-		if (hit != 0)
-			__builtin_prefetch(entry_at(m, home_of[i]->entry[__builtin_ctz(hit)]));
-		maybe |= (uint64_t)(hit != 0 || home_of[i]->over != 0) << i;
+		__builtin_prefetch(hit != 0 ? (const void *)e : b);
+		first[i] = e;
+		there |= (uint64_t)(hit != 0) << i;
+		more |= (uint64_t)((hit & (hit - 1)) != 0 || b->over != 0) << i;
 	}
-	if (moving(m)) {
-		for (unsigned int i = 0; i < n; i++)
-			there |= (uint64_t)flow_map_lookup(m, k[i], hash[i]) << i;
-		return there;
-	}
-	for (; maybe != 0; maybe &= maybe - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(maybe);
+	if (moving(m))
+		more = n == 64 ? UINT64_MAX : (1ull << n) - 1;
+	for (uint64_t w = there; w != 0; w &= w - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(w);
 
-		there |= (uint64_t)(find(m, &m->cur, k[i], hash[i], &slot) != NULL) << i;
+		if (same_key(&first[i]->key, k[i]))
+			more &= ~(1ull << i);
+		else
+			there &= ~(1ull << i);
+	}
+	for (; more != 0; more &= more - 1) { /* further hits, another bucket, another table: seldom */
+		unsigned int i = (unsigned int)__builtin_ctzll(more);
+
+		there |= (uint64_t)flow_map_lookup(m, k[i], hash[i]) << i;
 	}
 	return there;
 }

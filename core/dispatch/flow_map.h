@@ -33,6 +33,8 @@ bool flow_map_lookup(const struct flow_map *m, const struct flow_key *k, uint64_
 /* n <= 64 keys; bit i of the result: flow i is there. Prefetches across the burst. */
 uint64_t flow_map_lookup_bulk(const struct flow_map *m, const struct flow_key *const *k, const uint64_t *hash,
 	unsigned int n);
+/* Would a new flow find no place? */
+bool flow_map_full(const struct flow_map *m);
 /* 0, -ENOENT. Leaves no mark behind. */
 int flow_map_remove(struct flow_map *m, const struct flow_key *k, uint64_t hash);
 /* Empties it; memory is kept up to the first room. */

@@ -123,7 +123,8 @@ pub_writer_begin(struct pub *p, uint64_t proc_word)
 	p->not_recorded = 0;
 	p->sweep_at = p->mask;
 	p->state = PUB_NONE;
-	p->memo_fp = EMPTY;
+	p->queued = 0;
+	memset(&p->last, 0, sizeof(p->last)); /* no flow's key */
 	shim_store32(p->shim, &t->used, 0, SHIM_RELAXED);          /* figures for tools: no order */
 	shim_store32(p->shim, &t->not_recorded, 0, SHIM_RELAXED);
 	shim_store32(p->shim, &t->idle_ms, p->idle_ms, SHIM_RELAXED); /* read after the state word */
@@ -172,7 +173,6 @@ replace_aged(struct pub *p, uint32_t base, uint64_t fp, uint32_t now_ms)
 			continue;
 		shim_store64(p->shim, &p->t->entry[at].fp, REMOVED, SHIM_RELAXED); /* ordered by the stamp's release */
 		place(p, at, fp, now_ms);
-		p->memo_at = at;
 		return true;
 	}
 	return false;
@@ -188,7 +188,6 @@ record_new(struct pub *p, uint64_t fp, uint32_t base, uint32_t now_ms)
 			continue;
 		place(p, at, fp, now_ms);
 		used_set(p, p->used + 1);
-		p->memo_at = at;
 		return true;
 	}
 	if (replace_aged(p, base, fp, now_ms))
@@ -215,8 +214,7 @@ pub_record_hash(struct pub *p, uint64_t fp, uint32_t now_ms)
 		if (hit != 0) {
 			at += (unsigned int)__builtin_ctz(hit);
 			touch(p, at, now_ms);
-			p->memo_at = at;
-			return true;
+				return true;
 		}
 		if ((a == EMPTY) | (b == EMPTY) | (c == EMPTY) | (d == EMPTY))
 			break;
@@ -234,22 +232,42 @@ same_key(const struct flow_key *a, const struct flow_key *b)
 	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
 }
 
-bool
+static void
+flush(struct pub *p)
+{
+	const struct flow_key *key[PUB_QUEUE] = { NULL };
+	uint64_t fp[PUB_QUEUE];
+	uint32_t n = p->queued;
+
+	p->queued = 0;
+	if (p->t == NULL)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		key[i] = &p->queue[i];
+	flow_hash_bulk(&p->secret, key, fp, n);
+	for (uint32_t i = 0; i < n; i++)
+		__builtin_prefetch(&p->t->entry[home(fp[i], p->mask)], 1);
+	for (uint32_t i = 0; i < n; i++)
+		pub_record_hash(p, fp[i], p->last_ms);
+}
+
+void
+pub_flush(struct pub *p)
+{
+	if (p->queued > 0)
+		flush(p);
+}
+
+void
 pub_record(struct pub *p, const struct flow_key *k, uint32_t now_ms)
 {
-	bool ok;
-
-	if (p->memo_fp != EMPTY && same_key(k, &p->memo_key) && own_fp(p, p->memo_at) == p->memo_fp) {
-		touch(p, p->memo_at, now_ms);
-		return true;
-	}
-	p->memo_fp = flow_hash(&p->secret, k);
-	ok = pub_record_hash(p, p->memo_fp, now_ms);
-	if (ok)
-		p->memo_key = *k;
-	else
-		p->memo_fp = EMPTY;
-	return ok;
+	if (now_ms == p->last_ms && same_key(k, &p->last))
+		return; /* recorded in this ms already */
+	if ((now_ms != p->last_ms && p->queued > 0) || p->queued == PUB_QUEUE)
+		flush(p);
+	p->last_ms = now_ms;
+	p->last = *k;
+	p->queue[p->queued++] = *k;
 }
 
 /* ---- sweeping --------------------------------------------------------------------------------- */
@@ -303,10 +321,12 @@ settle(struct pub *p, uint32_t at, uint64_t fp)
 void
 pub_sweep(struct pub *p, uint32_t n, uint32_t now_ms)
 {
-	uint32_t used = p->used;
+	uint32_t used;
 
 	if (p->t == NULL)
 		return;
+	pub_flush(p);
+	used = p->used;
 	if (n > p->mask)
 		n = p->mask + 1;
 	while (n-- > 0) {
@@ -335,18 +355,20 @@ pub_state_set(struct pub *p, enum pub_state state, uint32_t wid)
 {
 	if (p->t == NULL)
 		return;
+	pub_flush(p);
 	p->state = state;
 	/* Release: what was recorded and settled before is there for who sees the state. */
 	shim_store64(p->shim, &p->t->state, (uint64_t)wid << 32 | state, SHIM_RELEASE);
 }
 
 uint32_t
-pub_active(const struct pub *p, uint32_t now_ms)
+pub_active(struct pub *p, uint32_t now_ms)
 {
 	uint32_t n = 0;
 
 	if (p->t == NULL)
 		return 0;
+	pub_flush(p);
 	for (uint32_t i = 0; i <= p->mask; i++)
 		n += own_fp(p, i) > REMOVED && !aged(now_ms, own_last(p, i), p->idle_ms);
 	return n;

@@ -20,6 +20,7 @@
 #define PUB_ENTRIES_MIN 64u
 #define PUB_ENTRIES_MAX (1u << 24)
 #define PUB_IDLE_MAX_MS 3600000u
+#define PUB_QUEUE 16u
 
 /* PUB-3. In the low byte of the state word, the window id in its high 32 bits. */
 enum pub_state {
@@ -70,9 +71,10 @@ struct pub {
 	uint64_t not_recorded;
 	uint32_t used, sweep_at;
 	enum pub_state state;        /* as last set */
-	struct flow_key memo_key;    /* the flow recorded last: packets of one flow come in trains */
-	uint64_t memo_fp;            /* 0: none */
-	uint32_t memo_at;            /* where it was; looked at again before it is believed */
+	struct flow_key last;        /* the flow recorded last, and when: packets of one flow come in trains */
+	uint32_t last_ms;
+	uint32_t queued;             /* flows that the table gets with the next flush, all of last_ms */
+	struct flow_key queue[PUB_QUEUE];
 };
 
 /*
@@ -87,9 +89,15 @@ int pub_attach(struct pub *p, struct shim *s, struct pub_table *t, size_t zone_s
  * left (killed or not) is emptied, its state word becomes NONE (PUB-5).
  */
 void pub_writer_begin(struct pub *p, uint64_t proc_word);
-/* Records a packet of the flow at now_ms. True: recorded. Never waits, never allocates. */
-bool pub_record(struct pub *p, const struct flow_key *k, uint32_t now_ms);
-/* The same of a hash that is known already. */
+/*
+ * Records a packet of the flow at now_ms. Never waits, never allocates. Up to PUB_QUEUE flows are hashed and looked
+ * up together: pub_flush has to come before anything that the packet causes can be seen by a reader (a frame handed
+ * on, a lane let go), and once a turn.
+ */
+void pub_record(struct pub *p, const struct flow_key *k, uint32_t now_ms);
+/* What was recorded is in the table. pub_sweep, pub_state_set and pub_active do it too. */
+void pub_flush(struct pub *p);
+/* Records at once, by a hash that is known already. False: no room (counted). */
 bool pub_record_hash(struct pub *p, uint64_t fp, uint32_t now_ms);
 /*
  * Removes aged entries, at most n entries further than the last call; a whole pass must be made at least once a day
@@ -99,7 +107,7 @@ bool pub_record_hash(struct pub *p, uint64_t fp, uint32_t now_ms);
 void pub_sweep(struct pub *p, uint32_t n, uint32_t now_ms);
 void pub_state_set(struct pub *p, enum pub_state state, uint32_t wid);
 /* How many flows are active: a walk over the table, for the drain report once a second (REL-8). */
-uint32_t pub_active(const struct pub *p, uint32_t now_ms);
+uint32_t pub_active(struct pub *p, uint32_t now_ms);
 
 /* ---- readers ---------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include "frames.h"
 
 #include "core/base/hash.h"
+#include "core/dispatch/flow_hash.h"
 
 #define R4 "10.0.0.2"
 #define L4 "10.0.0.1"
@@ -226,6 +227,52 @@ hash_is_siphash_over_what_differs(void **state)
 		((uint8_t *)&c4)[i] ^= 1;
 		assert_true(flow_hash(&secret, &c4) != flow_hash(&secret, &k4));
 	}
+}
+
+/* PUB-1 */
+static void
+many_at_once_hash_like_one(void **state)
+{
+	struct flow_key k[64];
+	const struct flow_key *p[64];
+	uint64_t h[65];
+
+	(void)state;
+	for (unsigned int i = 0; i < 64; i++) {
+		k[i] = i % 5 == 2 ? key_of(UDP, R6, i, L6, 80) : key_of(i & 1 ? UDP : TCP, R4, i, L4, 80);
+		p[i] = &k[i];
+	}
+	for (unsigned int n = 0; n <= 64; n++) {
+		memset(h, 0xab, sizeof(h));
+		flow_hash_bulk(&secret, p, h, n);
+		for (unsigned int i = 0; i < n; i++)
+			assert_true(h[i] == flow_hash(&secret, &k[i]));
+		assert_true(h[n] == 0xababababababababull);
+	}
+}
+
+/* PUB-1 */
+static void
+every_way_to_hash_eight_gives_the_same(void **state)
+{
+	uint64_t w[5][FLOW_LANES], h[FLOW_LANES];
+
+	(void)state;
+	for (int level = FLOW_BASE; level <= FLOW_AVX512; level++)
+		for (unsigned int n = 2; n <= 5; n += 3) {
+			for (unsigned int i = 0; i < 5 * FLOW_LANES; i++)
+				w[i / FLOW_LANES][i % FLOW_LANES] = i * 0x9e3779b97f4a7c15ull;
+			for (unsigned int i = 0; i < FLOW_LANES; i++) /* the length stands in the last word */
+				w[n - 1][i] = w[n - 1][i] >> 8 | (uint64_t)(8 * n - 1) << 56;
+			flow_eight((enum flow_simd)level)(&secret, (const uint64_t (*)[FLOW_LANES])w, n, h);
+			for (unsigned int i = 0; i < FLOW_LANES; i++) {
+				uint64_t one[5];
+
+				for (unsigned int j = 0; j < n; j++)
+					one[j] = w[j][i];
+				assert_true(h[i] == siphash13(&secret, one, 8 * n - 1));
+			}
+		}
 }
 
 /* DSP-5 */
@@ -530,6 +577,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(key_from_a_frame_and_from_addresses_is_the_same_bytes),
 		cmocka_unit_test(hash_is_siphash_over_what_differs),
+		cmocka_unit_test(many_at_once_hash_like_one),
+		cmocka_unit_test(every_way_to_hash_eight_gives_the_same),
 		cmocka_unit_test(protocols_families_and_directions_are_different_flows),
 		cmocka_unit_test(neighbours_and_groups),
 		cmocka_unit_test(fragments_name_their_datagram),

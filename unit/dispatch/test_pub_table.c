@@ -92,6 +92,7 @@ static void
 refused(struct env *e, size_t size, const char *why)
 {
 	struct pub p;
+	struct flow_key k = flow(1);
 	uint64_t fp = print_of(1), old;
 	uint32_t wid;
 
@@ -103,6 +104,8 @@ refused(struct env *e, size_t size, const char *why)
 	assert_true(old == 0);
 	assert_int_equal(pub_state_get(&p, &wid), PUB_HANDED);
 	assert_false(pub_record_hash(&p, fp, 0));
+	pub_record(&p, &k, 0);
+	pub_flush(&p);
 	pub_writer_begin(&p, 1);
 	pub_sweep(&p, 10, 0);
 	pub_state_set(&p, PUB_PUBLISHING, 1);
@@ -167,8 +170,9 @@ what_is_recorded_is_found(void **state)
 
 		fp[i] = print_of(i);
 		if (i % 3 == 0)
-			assert_true(pub_record(&e->writer, &k, 1000));
+			pub_record(&e->writer, &k, 1000);
 	}
+	pub_flush(&e->writer);
 	assert_true(pub_lookup_bulk(&e->reader, fp, 64, 1000, &old) == 0x9249249249249249ull);
 	assert_true(old == 0);
 	assert_true(pub_lookup_bulk(&e->reader, fp, 7, 1000, NULL) == 0x49);
@@ -223,37 +227,71 @@ a_full_window_is_counted_and_live_flows_stay(void **state)
 	assert_false(pub_lookup(&e->reader, at_home(home, 0), 101 + IDLE));
 	assert_true(pub_lookup(&e->reader, at_home(home, 99), 101 + IDLE));
 	assert_int_equal(e->t->used, PUB_PROBES);
-	/* what was not recorded leaves no memory of itself */
-	{
-		struct flow_key k = flow(5);
-		uint64_t fp = print_of(5);
-
-		for (uint32_t i = 0; i < PUB_PROBES; i++)
-			(void)pub_record_hash(&e->writer, at_home((uint32_t)fp & (ENTRIES - 4), 500 + i), 200 + IDLE);
-		assert_false(pub_record(&e->writer, &k, 200 + IDLE));
-		assert_false(pub_record(&e->writer, &k, 200 + IDLE));
-	}
 }
 
 /* PUB-2 */
 static void
-trains_of_one_flow_stay_right_when_its_entry_changes_hands(void **state)
+records_of_a_turn_are_in_the_table_after_the_flush(void **state)
+{
+	struct env *e = *state;
+	struct flow_key k[40];
+
+	for (unsigned int i = 0; i < 40; i++)
+		k[i] = flow(i);
+	for (unsigned int i = 0; i < 40; i++)
+		pub_record(&e->writer, &k[i], 100);
+	pub_flush(&e->writer);
+	assert_int_equal(not_empty(e), 40);
+	/* the next ms: what came before has its own time */
+	pub_record(&e->writer, &k[1], 200);
+	pub_record(&e->writer, &k[2], 201);
+	pub_record(&e->writer, &k[3], 200 + IDLE);
+	assert_true(pub_lookup(&e->reader, print_of(2), 201 + IDLE));
+	assert_false(pub_lookup(&e->reader, print_of(1), 201 + IDLE));
+	/* what asks for the table, or lets others ask, flushes too */
+	assert_int_equal(pub_active(&e->writer, 200 + IDLE), 3);
+	pub_record(&e->writer, &k[4], 201 + IDLE);
+	pub_state_set(&e->writer, PUB_PUBLISHING, 1);
+	assert_true(pub_lookup(&e->reader, print_of(4), 201 + IDLE));
+	pub_record(&e->writer, &k[5], 201 + IDLE);
+	pub_sweep(&e->writer, 1, 201 + IDLE);
+	assert_true(pub_lookup(&e->reader, print_of(5), 201 + IDLE));
+	pub_record(&e->writer, &k[6], 202 + IDLE); /* of the writer's time before: it begins anew */
+	pub_writer_begin(&e->writer, 43);
+	pub_flush(&e->writer);
+	assert_int_equal(not_empty(e), 0);
+}
+
+/* PUB-2 */
+static void
+a_train_of_one_flow_is_looked_up_once_a_ms(void **state)
 {
 	struct env *e = *state;
 	struct flow_key a = flow(1), b = flow(2);
+	unsigned int before;
 
-	assert_true(pub_record(&e->writer, &a, 100));
-	assert_true(pub_record(&e->writer, &a, 101));
-	assert_true(pub_lookup(&e->reader, print_of(1), 101 + IDLE));
-	assert_true(pub_record(&e->writer, &b, 101));
-	assert_true(pub_record(&e->writer, &a, 102));
+	pub_record(&e->writer, &a, 100);
+	pub_flush(&e->writer);
+	before = mock_calls(e->w, MOCK_OP_load);
+	for (unsigned int i = 0; i < 100; i++)
+		pub_record(&e->writer, &a, 100);
+	pub_flush(&e->writer);
+	assert_int_equal(mock_calls(e->w, MOCK_OP_load), before);
+	pub_record(&e->writer, &a, 101);
+	pub_record(&e->writer, &b, 101);
+	pub_record(&e->writer, &a, 102);
+	pub_flush(&e->writer);
+	assert_true(pub_lookup(&e->reader, print_of(1), 102 + IDLE));
+	assert_false(pub_lookup(&e->reader, print_of(2), 102 + IDLE));
+	pub_sweep(&e->writer, ENTRIES, 103 + IDLE);
 	pub_sweep(&e->writer, ENTRIES, 103 + IDLE);
 	assert_int_equal(not_empty(e), 0);
-	assert_true(pub_record(&e->writer, &a, 104 + IDLE)); /* remembered, and not there any more */
+	pub_record(&e->writer, &a, 104 + IDLE); /* the last one, and not there any more */
+	pub_flush(&e->writer);
 	assert_true(pub_lookup(&e->reader, print_of(1), 104 + IDLE));
-	assert_int_equal(not_empty(e), 1);
 	pub_writer_begin(&e->writer, 43);
-	assert_true(pub_record(&e->writer, &a, 105 + IDLE));
+	pub_record(&e->writer, &a, 104 + IDLE);
+	pub_flush(&e->writer);
 	assert_int_equal(not_empty(e), 1);
 }
 
@@ -639,7 +677,8 @@ main(void)
 		T(what_is_recorded_is_found),
 		T(a_usual_miss_reads_one_line),
 		T(a_full_window_is_counted_and_live_flows_stay),
-		T(trains_of_one_flow_stay_right_when_its_entry_changes_hands),
+		T(records_of_a_turn_are_in_the_table_after_the_flush),
+		T(a_train_of_one_flow_is_looked_up_once_a_ms),
 		T(a_writer_whose_clock_is_ahead_keeps_its_flow),
 		T(exactly_idle_is_active_and_one_more_is_not),
 		T(swept_flows_never_look_like_the_future_again),
