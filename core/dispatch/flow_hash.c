@@ -78,8 +78,8 @@ typedef uint64_t lanes __attribute__((vector_size(8 * FLOW_LANES)));
 static inline __attribute__((always_inline)) void
 eight(const struct siphash_key *secret, const uint64_t (*w)[FLOW_LANES], unsigned int n, uint64_t *hash)
 {
-	lanes v0 = (lanes){ 0 } + (secret->k0 ^ 0x736f6d6570736575ull), v1 = (lanes){ 0 } + (secret->k1 ^ 0x646f72616e646f6dull);
-	lanes v2 = (lanes){ 0 } + (secret->k0 ^ 0x6c7967656e657261ull), v3 = (lanes){ 0 } + (secret->k1 ^ 0x7465646279746573ull);
+	struct sip one = sip_begin(secret);
+	lanes v0 = (lanes){ 0 } + one.v0, v1 = (lanes){ 0 } + one.v1, v2 = (lanes){ 0 } + one.v2, v3 = (lanes){ 0 } + one.v3;
 
 	for (unsigned int i = 0; i < n; i++) {
 		lanes m;

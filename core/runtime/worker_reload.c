@@ -274,6 +274,7 @@ let_go(struct worker *w)
 	dispatch_end(w);
 	stack_flush(w->stack);
 	worker_tx_flush(w, true);
+	pub_flush(&w->rl->pub);
 	w->owner = false;
 	seat_let_go(&w->rl->seat, w->now_ns);
 }
@@ -427,6 +428,7 @@ worker_reload_end(struct worker *w)
 		rl->sweep_ns = w->now_ns;
 		pub_sweep(&rl->pub, WORKER_SWEEP, shim_now_ms(w->shim));
 	}
+	pub_flush(&rl->pub);
 	seat_beat(st);
 }
 

@@ -179,6 +179,8 @@ worker_tx(void *ctx, struct rte_mbuf **m, unsigned int n)
 	struct worker *w = wp->w;
 	unsigned int i = 0;
 
+	if (w->rl != NULL)
+		pub_flush(&w->rl->pub); /* the answer to a frame may come before the turn ends: its flow has to be published */
 	if (!(wp->tx_offloads & SHIM_TX_MULTI_SEGS)) {
 		for (i = 0; i < n; i++) {
 			struct rte_mbuf *one = single(w, m[i]);

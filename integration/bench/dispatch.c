@@ -287,7 +287,8 @@ measure(struct bench *b, struct row *r, int rounds)
 	uint32_t known = r->kind == FIRST ? b->flows / 2 : b->flows;
 
 	if (hash_make(b, set, known) < 0 || map_make(b, known) < 0) {
-		fprintf(stderr, "bench dispatch: no room for %u flows in %s\n", known, b->hash == NULL ? "rte_hash" : "the flow map");
+		fprintf(stderr, "bench dispatch: no room for %u flows in %s\n", known,
+			b->hash == NULL ? "rte_hash" : "the flow map");
 		return -1;
 	}
 	b->wrong = 0;
@@ -320,11 +321,11 @@ print_row(const struct bench *b, const struct row *r, bool json, bool first)
 	int ip = b->family;
 
 	if (json)
-		printf("%s{\"what\":\"%s\",\"flows\":%u,\"ip\":%d,\"ns\":%.2f,\"rte_hash\":\"%s\",\"rte_hash_ns\":%.2f,\"ratio\":%.3f",
-			first ? "" : ",", kind_name[r->kind], b->flows, ip, r->ours_ns, peer, r->theirs_ns, r->ratio);
+		printf("%s{\"what\":\"%s\",\"flows\":%u,\"ip\":%d,\"ns\":%.2f,\"rte_hash\":\"%s\",\"rte_hash_ns\":%.2f,"
+			"\"ratio\":%.3f", first ? "" : ",", kind_name[r->kind], b->flows, ip, r->ours_ns, peer, r->theirs_ns, r->ratio);
 	else
-		printf("%-10s %8u IPv%d %8.1f ns %8.1f ns  %5.2fx", kind_name[r->kind], b->flows, ip, r->ours_ns, r->theirs_ns,
-			r->ratio);
+		printf("%-10s %8u IPv%d %8.1f ns %8.1f ns  %5.2fx", kind_name[r->kind], b->flows, ip, r->ours_ns,
+			r->theirs_ns, r->ratio);
 	if (r->kind == FIRST)
 		printf(json ? "}" : "       -  %s\n", peer);
 	else if (json)
@@ -363,35 +364,33 @@ all_rows(struct bench *b, bool json, int rounds)
 	return 0;
 }
 
+/* 1: on hugepages, 0: without (all tables' memory is of 4 KB pages then), -1. */
 static int
-open_door(struct bench *b, const char *self)
+open_door(struct bench *b)
 {
-	/*
-	 * --no-huge where there are no free hugepages: rte_hash's memory and the table's are the same kind in either
-	 * case
-	 */
-	char *huge[] = { (char *)(uintptr_t)self, "--in-memory", "--no-pci", "-m", "700", "--log-level", "error", "--no-telemetry" };
-	char *small[] = { (char *)(uintptr_t)self, "--no-shconf", "--no-pci", "--no-huge", "-m", "700", "--log-level", "error",
-		"--no-telemetry" };
+	static char huge[] = "bench_dispatch --in-memory --no-pci -m 700 --log-level error --no-telemetry";
+	static char small[] = "bench_dispatch --no-shconf --no-pci --no-huge -m 700 --log-level error --no-telemetry";
 	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
-	int pages = 0;
+	char *argv[16];
+	int pages = 0, argc = 0;
 
 	if (f != NULL) {
 		if (fscanf(f, "%d", &pages) != 1)
 			pages = 0;
 		fclose(f);
 	}
-	if (pages >= 400)
-		return shim_dpdk_open(8, huge, SHIM_ROLE_PRIMARY, 0, &b->shim) == 0 ? 1 : -1;
-	return shim_dpdk_open(9, small, SHIM_ROLE_PRIMARY, 0, &b->shim) == 0 ? 0 : -1;
+	for (char *w = strtok(pages >= 400 ? huge : small, " "); w != NULL; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	return shim_dpdk_open(argc, argv, SHIM_ROLE_PRIMARY, 0, &b->shim) < 0 ? -1 : pages >= 400;
 }
 
 static int
 usage(FILE *f, int rc)
 {
 	fputs("usage: bench_dispatch [--json] [--rounds N]\n\n"
-		"ns of one record and of one frame's decision in bursts of 32, beside rte_hash with the same keys, in turns in one\n"
-		"process; the ratio (nonic over rte_hash, median over N rounds, 9 by default) is what counts. (!) marks a goal missed.\n",
+		"ns of one record and of one frame's decision in bursts of 32, beside rte_hash with the same keys, in turns\n"
+		"in one process; the ratio (nonic over rte_hash, median over N rounds, 9 by default) is what counts. (!)\n"
+		"marks a goal missed.\n",
 		f);
 	return rc;
 }
@@ -400,8 +399,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' }, { "rounds", required_argument, NULL, 'r' }, { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{ "json", no_argument, NULL, 'j' }, { "rounds", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
 	};
 	static struct bench b = { .seed = 88172645463325252ull, .secret = { 0x0123456789abcdefull, 0xfedcba9876543210ull } };
 	int c, rounds = 9, huge, rc;
@@ -417,7 +416,7 @@ main(int argc, char **argv)
 	}
 	if (optind < argc || rounds < 1 || rounds > ROUNDS_MAX)
 		return usage(stderr, 2);
-	huge = open_door(&b, argv[0]);
+	huge = open_door(&b);
 	if (huge < 0 || shim_pool_create(b.shim, "bench", CHUNK + 64, 256, &b.pool) < 0 ||
 			shim_buf_alloc_bulk(b.shim, b.pool, b.m, CHUNK) < 0) {
 		fprintf(stderr, "bench dispatch: the EAL does not start\n");
@@ -426,12 +425,12 @@ main(int argc, char **argv)
 	for (unsigned int i = 0; i < CHUNK; i++)
 		(void)shim_buf_append(b.m[i], 80);
 	if (json)
-		printf("{\"unit\":\"ns a frame or record\",\"burst\":%u,\"rounds\":%d,\"hugepages\":%s,\"hash\":\"rte_hash default, CRC32, "
-			"40-byte keys\",\"rows\":[", BURST, rounds, huge ? "true" : "false");
+		printf("{\"unit\":\"ns a frame or record\",\"burst\":%u,\"rounds\":%d,\"hugepages\":%s,"
+			"\"hash\":\"rte_hash default, CRC32, 40-byte keys\",\"rows\":[", BURST, rounds, huge ? "true" : "false");
 	else
-		printf("Dispatcher and publish table beside rte_hash (default hash, 40-byte keys), bursts of %u, %s, median of %d rounds\n"
-			"%-10s %8s %4s %11s %11s  %6s  goal\n", BURST, huge ? "hugepages" : "4 KB pages", rounds, "", "flows", "",
-			"nonic", "rte_hash", "ratio");
+		printf("Dispatcher and publish table beside rte_hash (default hash, 40-byte keys), bursts of %u, %s,\n"
+			"median of %d rounds\n%-10s %8s %4s %11s %11s  %6s  goal\n", BURST, huge ? "hugepages" : "4 KB pages", rounds,
+			"", "flows", "", "nonic", "rte_hash", "ratio");
 	rc = all_rows(&b, json, rounds) == 0 ? 0 : 1;
 	if (json)
 		printf("]}\n");
