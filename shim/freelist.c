@@ -168,6 +168,14 @@ index_of(const struct freelist *f, void *m)
 
 /* ---- the common list ---- */
 
+static uint32_t
+cached(const struct freelist *f, const struct freelist_own *o)
+{
+	uint32_t len = (uint32_t)o->level;
+
+	return len <= f->room ? len : 0;
+}
+
 /* Before the head is swapped away: its owner is told that its swap was made. */
 static void
 acknowledge(struct freelist *f, uint64_t h)
@@ -223,7 +231,7 @@ pop(struct freelist *f, struct freelist_own *o, unsigned int owner, uint32_t mos
 		}
 		*first = head_first(h);
 		if (o != NULL) {
-			o->before = (uint32_t)o->level;
+			o->before = cached(f, o);
 			o->first = *first;
 			o->moved = k;
 		}
@@ -294,21 +302,17 @@ level_set(struct freelist_own *o, uint32_t len, uint32_t net)
 	__atomic_store_n(&o->op, FREELIST_NONE, __ATOMIC_RELEASE);
 }
 
+/* From the first use on the level of an owner counts. */
 static void
 mark_used(struct freelist *f, unsigned int owner)
 {
 	uint64_t bit = 1ull << (owner % 64), *w = &f->used[owner / 64];
 
-	if ((__atomic_load_n(w, __ATOMIC_RELAXED) & bit) == 0)
-		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
-}
-
-static uint32_t
-cached(const struct freelist *f, const struct freelist_own *o)
-{
-	uint32_t len = (uint32_t)o->level;
-
-	return len <= f->room ? len : 0;
+	if ((__atomic_load_n(w, __ATOMIC_RELAXED) & bit) != 0)
+		return;
+	if (freelist_own(f, owner)->level == UNUSED)
+		freelist_level(freelist_own(f, owner), 0);
+	__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 }
 
 /* The top k of the cache go into the list. */

@@ -313,6 +313,28 @@ test_death_between_swap_and_level(void **state)
 
 /* REL-18 */
 static void
+test_death_in_the_first_of_all_gets(void **state)
+{
+	struct bed b;
+	struct freelist_own *o;
+	uint64_t level;
+	void *m[3];
+
+	(void)state;
+	bed_make(&b, 64);
+	o = freelist_own(b.f, 1);
+	level = o->level;
+	assert_int_equal(freelist_get(b.f, 1, m, 3, true), 0);
+	o->op = FREELIST_POP;
+	o->level = level;
+	o->target = 0;
+	assert_int_equal(freelist_recover(b.f, 1), o->moved);
+	assert_whole(&b, 1);
+	bed_free(&b);
+}
+
+/* REL-18 */
+static void
 test_death_before_a_swap_changes_nothing(void **state)
 {
 	struct bed b;
@@ -399,6 +421,7 @@ main(void)
 		cmocka_unit_test(test_what_is_no_buffer_is_left_out),
 		cmocka_unit_test(test_overwritten_words_give_no_wrong_address),
 		cmocka_unit_test(test_death_between_swap_and_level),
+		cmocka_unit_test(test_death_in_the_first_of_all_gets),
 		cmocka_unit_test(test_death_before_a_swap_changes_nothing),
 		cmocka_unit_test(test_death_while_freeing),
 		cmocka_unit_test(test_tags_wrap_around),
