@@ -531,9 +531,11 @@ sim_machine_audit(struct sim_machine *m, char *why, size_t n)
 int
 sim_machine_home(const struct sim_machine *m, char *why, size_t n)
 {
-	if (m->nb_live == m->nb_lost)
+	unsigned int rings = sim_rings_count(m);
+
+	if (m->nb_live == m->nb_lost + rings)
 		return 0;
 	snprintf(why, n, "%s: %u buffers are not home (%u more were lost with killed processes)", m->name,
-		m->nb_live - m->nb_lost, m->nb_lost);
+		m->nb_live - m->nb_lost - rings, m->nb_lost);
 	return -EINVAL;
 }

@@ -265,7 +265,7 @@ int sim_machine_check(const struct sim_machine *m, char *why, size_t n);
  * else: each buffer at a door has the note of its allocation there, or one mark that is that door's alone.
  */
 int sim_machine_audit(struct sim_machine *m, char *why, size_t n);
-/* Is everything home, except what was lost with a killed owner? */
+/* Is everything home, except what was lost with a killed owner, and what is in rings whose maker was killed and freed none? */
 int sim_machine_home(const struct sim_machine *m, char *why, size_t n);
 
 /* ---- inside the backend ---- */
