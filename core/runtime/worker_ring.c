@@ -187,8 +187,8 @@ dispatch(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		m[i]->port = wp->port;
 	k = dispatch_burst(&w->rl->disp, m, n, shim_now_ms(w->shim), w->now_ns, to, held, held_to);
+	hand_out_held(w, held, held_to, k); /* they came first: a flow's datagrams keep their order (DSP-9) */
 	hand_out(wp, m, to, n);
-	hand_out_held(w, held, held_to, k);
 }
 
 void
