@@ -11,6 +11,8 @@
 #include "bed.h"
 #include "cmds.h"
 
+#define RESERVE_ZONE "nonic_reserve"
+#define RESERVE_LEFT_MB 8u /* of it, for the EAL of the primary */
 #define STOP_WAIT_MS (PRIMARY_STOP_MS + 5000)
 
 static const struct cli_cmd primary_cmd = { "primary", "[-c FILE]",
@@ -21,6 +23,23 @@ static const struct cli_cmd primary_cmd = { "primary", "[-c FILE]",
 static const struct cli_cmd stop_cmd = { "stop", "[-c FILE]",
 	"Ends the master and the workers of a test bed and then its primary; returns when all are gone.\n\n"
 	"  -c, --conf FILE  the configuration the primary was started with (default: config.ini)\n" };
+
+/*
+ * primary_setup while most of the memory of the start is set aside: it goes back into the heap then, for the EALs of workers and tools
+ * (config.h: CONFIG_RESERVE_MB). Without it they do start, if all others answer.
+ */
+static int
+setup(struct bed *b, struct primary **p)
+{
+	void *addr;
+	bool held = b->cfg.graceful_reload &&
+		shim_zone_reserve(b->shim, RESERVE_ZONE, (size_t)(CONFIG_RESERVE_MB - RESERVE_LEFT_MB) << 20, &addr) == 0;
+	int rc = primary_setup(b->shim, &b->cfg, p);
+
+	if (held)
+		shim_zone_free(b->shim, RESERVE_ZONE);
+	return rc;
+}
 
 int
 cmd_primary(int argc, char **argv)
@@ -37,7 +56,7 @@ cmd_primary(int argc, char **argv)
 	rc = bed_open(&b, &primary_cmd, conf, &(struct bed_as){ .role = SHIM_ROLE_PRIMARY });
 	if (rc >= 0)
 		return rc;
-	rc = primary_setup(b.shim, &b.cfg, &p);
+	rc = setup(&b, &p);
 	if (rc < 0) {
 		cli_fail(&primary_cmd, "not started (%s); the log above has the reason", strerror(-rc));
 		bed_close(&b);

@@ -34,7 +34,10 @@ const struct cli_cmd serve_cmd = { "serve", "[-c FILE] [-p N [--generation G] | 
 	"                     a master's: how long an old generation may drain, instead of the configuration's (100 to 86400000)\n"
 	"      --worker-ready-timeout MS\n"
 	"                     a master's: how long the workers of a new generation may take to be ready, before the reload is\n"
-	"                     aborted (default: 60000; 100 to 86400000)\n" };
+	"                     aborted (default: 60000; 100 to 86400000)\n"
+	"      --worker-park-timeout MS\n"
+	"                     a master's: how long an old worker may take to let its queue go, before the reload is aborted\n"
+	"                     (default: 100; 100 to 86400000); longer on a machine with more workers than CPUs\n" };
 
 static int
 serve_loop(void *arg)
@@ -136,12 +139,13 @@ timeout(const char *name, const char *word, const struct serve_opts *o, uint32_t
 static int
 parse(struct serve_opts *o, int argc, char **argv)
 {
-	const char *proc = NULL, *gen = NULL, *echo = "7", *dns = "53", *shut = NULL, *ready = NULL;
+	const char *proc = NULL, *gen = NULL, *echo = "7", *dns = "53", *shut = NULL, *ready = NULL,
+		*park = NULL;
 	const struct cli_opt opts[] = {
 		{ "conf", 'c', NULL, &o->conf }, { "proc-id", 'p', NULL, &proc }, { "echo-port", 0, NULL, &echo },
 		{ "dns-port", 0, NULL, &dns }, { "alone", 0, &o->alone, NULL }, { "generation", 0, NULL, &gen },
 		{ "stamp", 0, &o->stamp, NULL }, { "worker-shutdown-timeout", 0, NULL, &shut },
-		{ "worker-ready-timeout", 0, NULL, &ready },
+		{ "worker-ready-timeout", 0, NULL, &ready }, { "worker-park-timeout", 0, NULL, &park },
 	};
 	unsigned long v;
 	unsigned int npos;
@@ -167,6 +171,8 @@ parse(struct serve_opts *o, int argc, char **argv)
 	rc = timeout("worker-shutdown-timeout", shut, o, &o->shutdown_timeout_ms);
 	if (rc < 0)
 		rc = timeout("worker-ready-timeout", ready, o, &o->ready_timeout_ms);
+	if (rc < 0)
+		rc = timeout("worker-park-timeout", park, o, &o->park_timeout_ms);
 	return rc;
 }
 
@@ -191,9 +197,9 @@ cmd_serve(int argc, char **argv)
 	}
 	if (graceful)
 		return cmd_serve_master(&o);
-	if (o.shutdown_timeout_ms != 0 || o.ready_timeout_ms != 0)
-		return cli_fail(&serve_cmd, "--worker-shutdown-timeout and --worker-ready-timeout are a master's, and without [dpdk] "
-			"graceful_reload=1 there is none");
+	if (o.shutdown_timeout_ms != 0 || o.ready_timeout_ms != 0 || o.park_timeout_ms != 0)
+		return cli_fail(&serve_cmd, "--worker-shutdown-timeout, --worker-ready-timeout and --worker-park-timeout are a "
+			"master's, and without [dpdk] graceful_reload=1 there is none");
 	if (o.alone)
 		as.role = SHIM_ROLE_PRIMARY;
 	as.alone = o.alone;

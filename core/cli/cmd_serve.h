@@ -12,7 +12,7 @@ struct serve_opts {
 	uint32_t generation;          /* 0: not named */
 	uint16_t echo_port, dns_port;
 	uint32_t shutdown_timeout_ms; /* 0: the configuration's */
-	uint32_t ready_timeout_ms;    /* 0: the default */
+	uint32_t ready_timeout_ms, park_timeout_ms; /* 0: the default */
 };
 
 extern const struct cli_cmd serve_cmd;

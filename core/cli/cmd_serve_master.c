@@ -85,7 +85,8 @@ cmd_serve_master(const struct serve_opts *o)
 	char program[PATH_MAX], echo[12], dns[12];
 	const char *args[] = { "--echo-port", echo, "--dns-port", dns, o->stamp ? "--stamp" : NULL, NULL };
 	struct serve_master_config mc = { .program = program, .worker_args = args, .say = say,
-		.shutdown_timeout_ms = o->shutdown_timeout_ms, .ready_timeout_ms = o->ready_timeout_ms };
+		.shutdown_timeout_ms = o->shutdown_timeout_ms, .ready_timeout_ms = o->ready_timeout_ms,
+		.park_timeout_ms = o->park_timeout_ms };
 	struct serve_master sm;
 	struct bed b;
 	int rc = own_program(program, sizeof(program));

@@ -198,6 +198,7 @@ serve_master_open(struct serve_master *sm, const struct serve_master_config *c)
 	mc.dir = sm->gen;
 	mc.limits.drain = c->shutdown_timeout_ms != 0 ? c->shutdown_timeout_ms : c->cfg->worker_shutdown_timeout_ms;
 	mc.limits.ready = c->ready_timeout_ms;
+	mc.limits.park = c->park_timeout_ms;
 	shim_clock_sample(c->shim);
 	rc = reload_master_create(&mc, &sm->rm);
 	if (rc < 0) {

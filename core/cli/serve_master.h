@@ -23,7 +23,7 @@ struct serve_master_config {
 	const char *program;               /* path of what is spawned */
 	const char *const *worker_args;    /* at most SERVE_MASTER_ARGS, NULL-terminated: go behind a worker's own; may be NULL */
 	uint32_t shutdown_timeout_ms;      /* 0: [dpdk] worker_shutdown_timeout */
-	uint32_t ready_timeout_ms;         /* 0: the default of struct reload_limits */
+	uint32_t ready_timeout_ms, park_timeout_ms; /* 0: the defaults of struct reload_limits */
 	void (*say)(void *ctx, const char *line); /* messages for whoever started it; NULL: none */
 	void *ctx;
 };

@@ -209,6 +209,12 @@ int config_apply_args(struct nonic_config *cfg, const struct config_args *args, 
 /* With graceful_reload=1 a worker's side is that of its generation (lowest bit); both sides run at once, so their lcore ids differ. */
 enum config_eal_role { CONFIG_EAL_WORKER, CONFIG_EAL_PRIMARY, CONFIG_EAL_OBSERVER, CONFIG_EAL_WORKER_SIDE1 };
 /*
+ * Memory that a primary with graceful_reload=1 takes at its start where [dpdk] memory names none. Only what is taken then stays in
+ * the shared heap for good: a worker that starts later finds room in it. More would have to be asked for, and that
+ * waits 5 s for the answer of every process, one that stands still included.
+ */
+#define CONFIG_RESERVE_MB 32u
+/*
  * The EAL's argument vector for one process of this configuration: program, lcore(s), channels, memory, process type,
  * --file-prefix, devices (allow list, vdevs and bonds: CFG-8; --no-pci where vdevs are the only ports), log level, and
  * extra_eal_args at the end (split at blanks; "..." and '...' keep blanks). The primary gets vdevs and bonds; a

@@ -194,9 +194,9 @@ config_eal_args(const struct nonic_config *cfg, const char *program, unsigned in
 		add(&a, "-n");
 		add(&a, "%u", cfg->channel);
 	}
-	if (cfg->memory_mb && primary) {
+	if (primary && (cfg->memory_mb || (cfg->graceful_reload && !cfg->no_huge))) {
 		add(&a, "-m");
-		add(&a, "%u", cfg->memory_mb);
+		add(&a, "%u", cfg->memory_mb ? cfg->memory_mb : CONFIG_RESERVE_MB);
 	}
 	if (cfg->no_huge)
 		add(&a, "--no-huge");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paced UDP flows from the Linux kernel to the stamped echo of `nonic serve --stamp`, and what became of every datagram."""
+import random
 import select
 import socket
 import struct
@@ -29,12 +30,13 @@ class Flow:
 
 
 class Load(threading.Thread):
-    """Sends `rate` datagrams a second in all, round robin over the flows; a thread, so that the test goes on beside it."""
+    """Sends `rate` datagrams a second in all, in a shuffled round over the flows; a thread, so that the test goes on beside it."""
 
     def __init__(self, rate, port=7):
         super().__init__(daemon=True)
         self.rate, self.port = rate, port
         self.flows, self.order = [], []
+        self.rng = random.Random(1)
         self.poll = select.epoll()
         self.by_fd = {}
         self.lock = threading.Lock()
@@ -51,10 +53,13 @@ class Load(threading.Thread):
             for _ in range(n):
                 f = Flow(len(self.flows), addr, self.port)
                 self.flows.append(f)
-                self.order.append(f)
+                self.order = self.order + [f]
                 self.by_fd[f.sock.fileno()] = f
                 self.poll.register(f.sock.fileno(), select.EPOLLIN)
                 new.append(f)
+            order = list(self.order)
+            self.rng.shuffle(order)
+            self.order = order
         return new
 
     def end(self, flows):

@@ -65,7 +65,7 @@ class Log(threading.Thread):
     def mark(self):
         return len(self.lines)
 
-    def wait(self, pattern, since=0, seconds=10.0):
+    def wait(self, pattern, since=0, seconds=30.0):
         """(time, match) of the first line from `since` on that matches; Failed with the tail when none comes."""
         pattern = re.compile(pattern)
         end = time.monotonic() + seconds
@@ -121,7 +121,8 @@ class Reload:
 
     def master(self, *options, ready="master ready"):
         """Starts the master with stamped echoes."""
-        self.proc = self.bed.start("master", [self.bed.nonic, "serve", "-c", self.bed.conf, "--stamp"] + list(options), ready, 20)
+        self.proc = self.bed.start("master", [self.bed.nonic, "serve", "-c", self.bed.conf, "--stamp",
+                                              "--worker-park-timeout", "1000"] + list(options), ready, 60)
         self.log = Log(self.bed.procs[-1][2])
         return self.proc
 
@@ -133,7 +134,7 @@ class Reload:
                 out.append((int(words[words.index("--generation") + 1]), pid))
         return sorted(out)
 
-    def generations(self, n, seconds=5.0):
+    def generations(self, n, seconds=20.0):
         """Waits until workers of n generations run; [pid] of the oldest, and of the youngest."""
         end = time.monotonic() + seconds
         while True:
@@ -150,14 +151,14 @@ class Reload:
         self.proc.send_signal(signal.SIGHUP)
         return now, mark
 
-    def until(self, state, mark, seconds=10.0):
+    def until(self, state, mark, seconds=30.0):
         """Until the master enters the state; the time at which it was seen."""
         return self.log.wait(r"graceful reload fsm: \w+ -> %s\b" % state, mark, seconds)[0]
 
-    def ended(self, began, mark, seconds=15.0):
+    def ended(self, began, mark, seconds=30.0):
         """Waits for the completion line; the round."""
         self.log.wait(DONE, mark, seconds)
-        self.until("T0_IDLE", mark, 2.0)
+        self.until("T0_IDLE", mark)
         return Round(self.log, began, mark)
 
     def reload(self, seconds=15.0):
@@ -173,15 +174,16 @@ def start_load(addresses, flows, rate):
     for a in addresses:
         load.add(a, flows)
     load.start()
-    load.wait_all(load.flows, 5)
+    load.wait_all(load.flows, 15)
     return load
 
 
-def wrong(load, rounds, slack=0.002):
+def wrong(load, rounds, idle, slack=0.002):
     """
     Answers by the wrong generation, as sentences; rounds: the completed ones, in order. A flow goes from one generation to the next and
     never back. One that the old generation had answered before HUP is the old one's until its workers are told to leave; one that
-    begins after the flip is the new one's; before HUP nobody answers but the old one, after the end nobody but the new one.
+    begins after the flip is the new one's; before HUP nobody answers but the old one, after the end nobody but the new one. idle: seconds
+    of silence after which a flow counts as over (reload_udp_idle_ms).
     """
     bad = []
     for f in load.flows:
@@ -197,18 +199,18 @@ def wrong(load, rounds, slack=0.002):
                 if sent > r.seen["end"] + slack and not new:
                     bad.append("flow %d, datagram %d: generation %d after its end" % (f.index, number, gen))
                 old_flow = f.answers[0][2] < r.began
-                if old_flow and r.began < sent and got < r.at["T5_GOLD_QUIT"] - slack and new and not was_idle(f, number, r):
+                if old_flow and r.began < sent and got < r.at["T5_GOLD_QUIT"] - slack and new and not was_idle(f, number, idle):
                     bad.append("flow %d, datagram %d: an old flow, answered by generation %d in the drain" % (f.index, number, gen))
                 if f.born > r.seen["T3_DRAIN"] + slack and not new:
                     bad.append("flow %d, datagram %d: a new flow, answered by generation %d" % (f.index, number, gen))
     return bad
 
 
-def was_idle(flow, number, r):
+def was_idle(flow, number, idle):
     """Had the flow been silent so long before this datagram that it counted as over?"""
-    before = [a for a in flow.answers if a[0] < number]
-    now = [a for a in flow.answers if a[0] == number]
-    return bool(before) and now[0][1] - before[-1][2] > r.idle_s if hasattr(r, "idle_s") else False
+    before = [a[2] for a in flow.answers if a[0] < number]
+    sent = next(a[1] for a in flow.answers if a[0] == number)
+    return sent - max(before) > idle
 
 
 class Scene:
@@ -217,8 +219,9 @@ class Scene:
     kernel's side, before the primary or (tap) behind it.
     """
 
-    def __init__(self, build, text, wire=None, flows=20, rate=400, addresses=(conf.V4, conf.V6), options=()):
-        self.bed = harness.Bed(build)
+    def __init__(self, build, text, wire=None, flows=20, rate=400, addresses=(conf.V4, conf.V6), options=(),
+                 bed=None):
+        self.bed = bed or harness.Bed(build)
         self.text, self.wire, self.flows, self.rate, self.addresses = text, wire, flows, rate, addresses
         self.options = options # of the master
         self.load = None
@@ -261,7 +264,7 @@ class Scene:
         self.load.pause(self.load.flows, False)
         return free
 
-    def balanced(self, seconds=4.0):
+    def balanced(self, seconds=10.0):
         """REL-18: as many buffers are free as in the beginning; virtio_user frees what was sent when its queue is nearly full."""
         slack = 0 if self.wire is None else VHOST_QUEUE
         end = time.monotonic() + seconds
@@ -278,7 +281,7 @@ class Scene:
         except Failed as e:
             raise Failed("%s: %s" % (what, e)) from None
 
-    def settled(self, what, seconds=8.0):
+    def settled(self, what, seconds=30.0):
         """One worker is left, the master is at rest, and every flow is served; the worker's generation."""
         end, quiet = time.monotonic() + seconds, None
         while quiet is None or time.monotonic() - quiet < 0.2:

@@ -48,13 +48,14 @@ def axis(x, top, bottom, step, unit=1.0, fmt="%g s"):
 
 
 def states(x, rounds, top, height):
-    """Bands of the master's states; a state of a millisecond is still three pixels wide."""
+    """Bands of the master's states; a state of a millisecond can still be seen."""
     out = []
     for r in rounds:
         for a, b in sorted(zip(STATES, STATES[1:]), key=lambda ab: r.seen[ab[0]] - r.seen[ab[1]]): # short ones on top
             begin, end = x(r.seen[a]), x(r.seen[b])
+            least = 1.5 if a == "T4_DRAIN_DONE" else 4
             out.append('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="var(--%s)"><title>generation %d: %s, %.1f ms</title></rect>' %
-                       (begin, top, max(end - begin, 3), height, a, r.generation, STATE_TEXT[a],
+                       (begin, top, max(end - begin, least), height, a, r.generation, STATE_TEXT[a],
                         1000 * (r.seen[b] - r.seen[a])))
             if end - begin > 40:
                 out.append('<text x="%.1f" y="%d">%s</text>' % (begin + 5, top + 15, a.split("_")[0]))
@@ -146,8 +147,10 @@ def table(rows, head):
         "<tr>%s</tr>" % "".join("<td>%s</td>" % c for c in row) for row in rows))
 
 
-def write(path, load, rounds, reports, bad, t0, t1):
+def write(path, load, rounds, reports, bad):
     """rounds: what the log told; reports: `last` of nonic ctl status --json for each; bad: sentences of harness/reload.wrong."""
+    t0 = min(f.born for f in load.flows)
+    t1 = max(f.answers[-1][2] for f in load.flows if f.answers) + 0.1
     lost = len(load.lost())
     number = lambda n: "<span%s>%s</span>" % (' class="bad"' if n else "", format(n, ","))
     gens = sorted({a[3] for f in load.flows for a in f.answers})

@@ -16,8 +16,8 @@ STATES = ("T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T5_GOLD_QUIT")
 def end_of_round(s, mark, what):
     """Complete or aborted, in bounded time."""
     begin = time.monotonic()
-    _, m = s.rl.log.wait(r"graceful reload (complete|aborted)", mark, 12)
-    s.rl.until("T0_IDLE", mark, 12)
+    _, m = s.rl.log.wait(r"graceful reload (complete|aborted)", mark)
+    s.rl.until("T0_IDLE", mark)
     return "%s after %.1f s" % (m.group(1), time.monotonic() - begin)
 
 
@@ -29,7 +29,7 @@ def killed(build, state):
         s.primary.wait(5)
         how = end_of_round(s, mark, state)
         _, mark = s.rl.hup()
-        s.rl.log.wait("graceful reload rejected: .*primary", mark, 3)
+        s.rl.log.wait("graceful reload rejected: .*primary", mark)
         served = len(s.load.answered(time.monotonic() - 0.3))
         s.load.finish(0.2)
         s.rl.proc.terminate()
@@ -44,7 +44,7 @@ def stopped(s, state):
     s.rl.until(state, mark)
     s.primary.send_signal(signal.SIGSTOP)
     try:
-        s.served(3, "the primary stopped in " + state)
+        s.served(10, "the primary stopped in " + state)
         how = end_of_round(s, mark, state)
     finally:
         s.primary.send_signal(signal.SIGCONT)

@@ -4,12 +4,12 @@ import os
 import signal
 import time
 
-from vdev import check, harness, reload
+from vdev import check, reload
 
 STATES = ("T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T5_GOLD_QUIT")
 ROLES = ("old worker", "new worker", "master")
 # until every flow is answered again: a worker's start, heartbeat and publish time-outs, a busy machine
-RECOVER = 6.0
+RECOVER = 12.0
 
 
 def send(pid, sig):
@@ -50,7 +50,19 @@ def revive(s, role, pid, fault):
     if role == "master" and (fault is kill or s.rl.proc.poll() is not None):
         s.rl.proc.wait(5)
         s.rl.master(*s.options)
-        s.rl.log.wait(reload.DONE, 0, 15)
+        s.rl.log.wait(reload.DONE)
+
+
+def waits_for_it(s, role, hit, mark):
+    """
+    The one that polls the queue stands still, and no other one can: an old worker before the flip (the reload is aborted, which is waited for
+    here), a new one after the old one has left. It serves again when it is continued; until then nobody may touch its queue.
+    """
+    if role == "old worker" and hit in STATES[:2]:
+        s.rl.log.wait("graceful reload aborted: .*", mark)
+        s.rl.until("T0_IDLE", mark)
+        return True
+    return role == "new worker" and hit in ("T5_GOLD_QUIT", "T0_IDLE")
 
 
 def one(s, role, state, fault):
@@ -59,19 +71,17 @@ def one(s, role, state, fault):
     check(len(before) == 1, "%s: before it, workers %s" % (name, before))
     lost = len(s.load.lost())
     _, mark = s.rl.hup()
+    s.rl.until(STATES[0], mark)
+    pid = victim(s, role, before)
     s.rl.until(state, mark)
-    try:
-        pid = victim(s, role, before)
-    except harness.Failed:
-        print("  %-62s too late: the state was over" % name)
-        s.settled(name)
-        return
     hit = arrived(s, mark)
     there = fault(pid)
     began = time.monotonic()
+    if fault is freeze and waits_for_it(s, role, hit, mark):
+        revive(s, role, pid, fault)
     took = s.served(RECOVER, name)
     revive(s, role, pid, fault)
-    gen = s.settled(name, 15)
+    gen = s.settled(name)
     settled = time.monotonic() - began
     s.balanced()
     print("  %-62s %s in %s: answered after %4.0f ms, settled after %4.0f ms on generation %d, lost %d" % (

@@ -29,13 +29,13 @@ class Refused:
         mark, before = self.s.rl.log.mark(), self.s.rl.workers()
         code, _, err = self.s.bed.cli("ctl", "reload", "--wait", ok=False)
         check(code == 1 and words in err, "%s: exit code %d, %s" % (what, code, err))
-        self.s.rl.log.wait("graceful reload rejected: .*", mark, 2)
+        self.s.rl.log.wait("graceful reload rejected: .*", mark)
         check(not self.s.rl.log.find(reload.FSM, mark) and self.s.rl.workers() == before, "%s: something was touched" % what)
         print("  %-40s %s" % (what, err.strip().split("master: ")[-1]))
 
     def hup(self, pattern, what):
         _, mark = self.s.rl.hup()
-        _, m = self.s.rl.log.wait("graceful reload rejected: .*(%s).*" % pattern, mark, 3)
+        _, m = self.s.rl.log.wait("graceful reload rejected: .*(%s).*" % pattern, mark)
         print("  %-40s %s" % (what, m.group(0).split("rejected: ")[1]))
 
 
@@ -44,9 +44,11 @@ def configurations(r):
     r.write(r.text.replace("[vdev0]", keys))
     r.ctl("[dpdk] drain_ring_size has changed", "a changed device key")
     r.write(r.text.replace("reload_udp_idle_ms=300", "reload_udp_idle_ms=soon"))
-    r.ctl("reload_udp_idle_ms = soon", "a value that is none")
+    r.hup("reload_udp_idle_ms = soon", "a value that is none")
+    code, _, err = r.s.bed.cli("ctl", "reload", ok=False)
+    check(code == 1 and "reload_udp_idle_ms = soon" in err, "ctl reload with such a file: %d %s" % (code, err))
     r.write("")
-    r.ctl("the configuration is not good any more", "an empty file")
+    r.hup("the configuration is not good any more", "an empty file")
     r.write(r.text)
 
 
@@ -85,11 +87,11 @@ def other_layout(r):
     """What a worker of another build finds: it names both versions and goes; the reload is aborted."""
     right = poke(r, "77")
     began, mark = r.s.rl.hup()
-    _, m = r.s.rl.log.wait("layout version.*77.*", mark, 5)
-    r.s.rl.until("T_ERROR", mark, 8)
-    r.s.rl.until("T0_IDLE", mark, 8)
+    _, m = r.s.rl.log.wait("layout version.*77.*", mark)
+    r.s.rl.until("T_ERROR", mark)
+    r.s.rl.until("T0_IDLE", mark)
     check(right in m.group(0), "both versions are named: %s" % m.group(0))
-    r.s.rl.log.wait("graceful reload aborted", mark, 2)
+    r.s.rl.log.wait("graceful reload aborted", mark)
     poke(r, right)
     print("  %-40s %s (%.1f s)" % ("another layout version", m.group(0), time.monotonic() - began))
 
@@ -100,8 +102,8 @@ def worker_never_ready(r):
     r.s.rl.until("T1_GNEW_SPAWN", mark)
     w = r.s.rl.generations(2)
     reload.os.kill(w[-1][1], signal.SIGSTOP)
-    t, _ = r.s.rl.log.wait("graceful reload aborted: .*", mark, 10)
-    r.s.rl.until("T0_IDLE", mark, 15)
+    t, _ = r.s.rl.log.wait("graceful reload aborted: .*", mark)
+    r.s.rl.until("T0_IDLE", mark)
     check([p for _, p in r.s.rl.workers()] == [w[0][1]], "the old worker alone: %s" % r.s.rl.workers())
     print("  %-40s aborted, and the stopped worker is gone" % "a worker that is never ready")
 
