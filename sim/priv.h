@@ -40,6 +40,8 @@ struct sim_proc {
 	enum sim_proc_state state;
 	bool paused, interruptible, killed, wake_lost;
 	bool yielded;              /* it waits for nothing but its turn */
+	bool dying;                /* killed by another process: it is still there, but not for long */
+	uint32_t doomed_pid;       /* this life of it is to end soon */
 	bool handed;               /* in the world's hand-over list: it runs before any event */
 	uint64_t turns;
 	struct sim_event *wake;

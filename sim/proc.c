@@ -149,7 +149,7 @@ begin(struct sim_proc *p)
 		return -ENOMEM;
 	}
 	p->state = SIM_PROC_WAITING;
-	p->paused = p->interruptible = p->killed = p->wake_lost = p->yielded = false;
+	p->paused = p->interruptible = p->killed = p->wake_lost = p->yielded = p->dying = false;
 	p->kill_at_point = 0;
 	sim_trace(w, SIM_EV_START, p->id, p->conf.name, strlen(p->conf.name));
 	sim_trace_text(w, SIM_EV_START, p->conf.name, "on %s, pid %u", p->host->machine->name, dc.pid);
@@ -192,7 +192,7 @@ sim_proc_resume(struct sim_proc *p)
 {
 	struct sim_world *w = p->host->world;
 
-	if (p->state == SIM_PROC_DEAD || !p->paused)
+	if (p->state == SIM_PROC_DEAD || !p->paused || p->dying)
 		return;
 	p->paused = false;
 	sim_trace(w, SIM_EV_RESUME, p->id, NULL, 0);
@@ -606,6 +606,36 @@ env_spawn(void *ctx, struct sim_door *d, const char *const argv[], struct shim_p
 	return -ENOENT;
 }
 
+static void
+carry_out(void *arg)
+{
+	struct sim_proc *p = arg;
+
+	if (p->state != SIM_PROC_DEAD && p->door->shim.self.pid == p->doomed_pid)
+		sim_proc_kill(p);
+}
+
+/*
+ * A killed process is gone at once; or it is taken apart for a while, and does nothing any more; or it gets to a few more
+ * instructions before the signal gets to it. Explorers have the first only.
+ */
+static void
+kill_soon(struct sim_world *w, struct sim_proc *p)
+{
+	uint64_t how = w->o.decide != NULL || w->current == p ? 0 : prng_below(&w->sched_rng, 3);
+
+	if (how == 0) {
+		sim_proc_kill(p);
+		return;
+	}
+	p->doomed_pid = p->door->shim.self.pid;
+	if (how == 1) {
+		sim_proc_pause(p);
+		p->dying = true;
+	}
+	sim_at(w, w->now_ns + prng_below(&w->sched_rng, how == 1 ? 5000000 : 20000), carry_out, p);
+}
+
 static int
 env_kill(void *ctx, struct sim_door *d, const struct shim_proc *who)
 {
@@ -616,7 +646,8 @@ env_kill(void *ctx, struct sim_door *d, const struct shim_proc *who)
 	TAILQ_FOREACH(p, &world_of(ctx)->procs, link)
 		if (p->door != NULL && p->door->shim.self.pid == who->pid &&
 			p->door->shim.self.start_time == who->start_time) {
-			sim_proc_kill(p);
+			if (!p->dying)
+				kill_soon(world_of(ctx), p);
 			return 0;
 		}
 	return -ESRCH;

@@ -479,6 +479,68 @@ a_process_can_be_killed_at_every_shared_word(void **state)
 	}
 }
 
+struct kill_bed {
+	struct sim_proc *victim;
+	unsigned int turns, at_kill;
+	int alive;
+};
+
+static void
+main_victim(struct sim_proc *p, void *arg)
+{
+	for (;;) {
+		((struct kill_bed *)arg)->turns++;
+		sim_yield(p);
+	}
+}
+
+static void
+main_killer(struct sim_proc *p, void *arg)
+{
+	struct kill_bed *k = arg;
+	struct shim *s = sim_proc_shim(p);
+	const struct shim_proc who = shim_self(sim_proc_shim(k->victim));
+
+	shim_sleep_ns(s, 1000000);
+	sim_check(sim_proc_world(p), shim_proc_kill(s, &who) == 0, "kill");
+	k->at_kill = k->turns;
+	k->alive = shim_proc_alive(s, &who);
+	shim_sleep_ns(s, 6000000);
+	sim_check(sim_proc_world(p), shim_proc_alive(s, &who) == 0, "it lives on");
+	sim_check(sim_proc_world(p), shim_proc_kill(s, &who) == -ESRCH, "killed twice");
+}
+
+/* SIM-3, REL-13's ground: what is killed is there a little longer, and may even do a little more */
+static void
+a_process_that_another_one_kills_is_gone_soon(void **state)
+{
+	unsigned int at_once = 0, later = 0, went_on = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		const struct sim_options o = { .seed = seed };
+		struct sim_world *w = sim_world_create(&o);
+		struct kill_bed k = { 0 };
+		const struct sim_proc_conf v = { .name = "victim", .main = main_victim, .arg = &k }, c = { .name = "killer",
+			.main = main_killer, .arg = &k };
+		struct sim_host *h = sim_host_add(w, "h");
+
+		k.victim = sim_proc_start(h, &v);
+		sim_proc_start(h, &c);
+		sim_run(w, 20000000);
+		assert_string_equal(sim_why(w), "");
+		assert_true(k.turns >= k.at_kill && k.turns - k.at_kill <= 21);
+		at_once += k.alive == 0;
+		later += k.alive == 1 && k.turns == k.at_kill;
+		went_on += k.turns > k.at_kill;
+		assert_int_equal(sim_proc_restart(k.victim), 0); /* another life is not meant */
+		sim_run(w, 21000000);
+		assert_true(sim_proc_alive(k.victim));
+		sim_world_destroy(w, NULL);
+	}
+	assert_true(at_once > 3 && later > 3 && went_on > 3);
+}
+
 static void
 main_sleeper(struct sim_proc *p, void *arg)
 {
@@ -688,6 +750,7 @@ main(void)
 		cmocka_unit_test(a_paused_process_does_nothing_until_it_is_resumed),
 		cmocka_unit_test(a_process_can_be_preempted_at_every_shared_word),
 		cmocka_unit_test(a_process_can_be_killed_at_every_shared_word),
+		cmocka_unit_test(a_process_that_another_one_kills_is_gone_soon),
 		cmocka_unit_test(clocks_drift_sleep_and_children_are_spawned),
 		cmocka_unit_test(a_clock_that_is_set_back_does_not_go_backwards),
 		cmocka_unit_test(a_run_that_does_not_end_fails),
