@@ -196,6 +196,30 @@ test_a_successor_takes_the_dead_ones_seat_with_words_of_its_own(void **state)
 
 /* ---- a reload ---- */
 
+/* REL-6: a worker that meets the park order first publishes in the very turn in which it lets go. */
+static void
+test_a_park_order_that_is_seen_first_does_not_close_publishing(void **state)
+{
+	unsigned int due;
+
+	(void)state;
+	sf_step(WINDOW_PARKING);
+	due = sf_turn(sf_old);
+	assert_true((due & SEAT_DO_OPEN) != 0);
+	assert_true((due & SEAT_DO_LET_GO) != 0);
+}
+
+/* REL-6: as long as the owner has not changed hands for good, a worker that comes late publishes. */
+static void
+test_publishing_starts_after_the_flip_too(void **state)
+{
+	(void)state;
+	sf_old->off = true;
+	sf_step(WINDOW_PARKING);
+	sf_step(WINDOW_COMMITTED);
+	assert_true((sf_turn(sf_old) & SEAT_DO_OPEN) != 0);
+}
+
 /* REL-5, REL-6 */
 static void
 test_publishing_starts_with_the_window_and_waits_for_no_park_order(void **state)
@@ -595,6 +619,8 @@ main(void)
 		ALONE(test_only_generations_of_the_window_sit_down),
 		ALONE(test_a_live_worker_keeps_its_seat_and_is_named),
 		ALONE(test_a_successor_takes_the_dead_ones_seat_with_words_of_its_own),
+		PAIR(test_a_park_order_that_is_seen_first_does_not_close_publishing),
+		PAIR(test_publishing_starts_after_the_flip_too),
 		PAIR(test_publishing_starts_with_the_window_and_waits_for_no_park_order),
 		PAIR(test_the_lane_is_let_go_by_the_holders_own_swap_and_by_nothing_else),
 		PAIR(test_the_stamp_of_a_take_is_not_before_the_first_poll),
