@@ -4,14 +4,16 @@
  * instruction, its second, and so on to its end. After each death the ring is recovered, the process swept, and every buffer is
  * there, each once. The processor's single step counts: no instruction is passed over.
  *
- * usage: steps_BACKEND [stride [first]]     only each stride-th instruction, from the first-th on (default: from any of the first
- * stride, another in each run)
+ * usage: steps_BACKEND [stride [first [operation]]]
+ * Only each stride-th instruction, from the first-th on (without: from any of the first stride, another in each run); only one
+ * operation.
  */
 #include "crash.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +276,8 @@ main(int argc, char **argv)
 		return 1;
 	cache_id = zone;
 	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (argc > 3 && strcmp(operations[i].name, argv[3]) != 0)
+			continue;
 		for (step = first; one(&operations[i], step); step += stride)
 			deaths++;
 		if (getenv("STEPS_VERBOSE") != NULL)
