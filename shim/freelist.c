@@ -521,11 +521,11 @@ freelist_idle(const struct freelist *f, unsigned int owner)
 }
 
 unsigned int
-freelist_sweep(struct freelist *f, unsigned int self, unsigned int owner, struct sweep *w)
+freelist_sweep(struct freelist *f, unsigned int owner, struct sweep *w)
 {
 	int n = 0;
 
-	if (owner < FREELIST_OWNERS && owner != self) {
+	if (owner < FREELIST_OWNERS) {
 		n = freelist_recover(f, owner);
 		if (n < 0)
 			return 0;

@@ -84,11 +84,8 @@ int freelist_recover(struct freelist *f, unsigned int owner);
 bool freelist_idle(const struct freelist *f, unsigned int owner);
 
 struct sweep;
-/*
- * shim_pool_sweep for a pool over the list: the cache of a dead owner (not the caller's, `self`), then what it had out. w has
- * everything but the note. Returns how many came home.
- */
-unsigned int freelist_sweep(struct freelist *f, unsigned int self, unsigned int owner, struct sweep *w);
+/* shim_pool_sweep for a pool over the list: the dead owner's cache, then what it had out. w has everything but the note. */
+unsigned int freelist_sweep(struct freelist *f, unsigned int owner, struct sweep *w);
 
 /* The long ways of the two below. */
 int freelist_get_slow(struct freelist *f, unsigned int owner, void **m, unsigned int n, bool note);

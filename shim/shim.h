@@ -136,8 +136,8 @@ static inline uint32_t shim_cache_id(const struct shim *s);
 /*
  * Gives back what a dead process left: buffers with its mark (not 0) that are in no ring, those it had allocated and not yet
  * stamped, and those in its cache, each once and whole. A buffer that a port still sends from (a clone of it is in flight) goes
- * home with that clone. The process is dead, and nobody has its cache id now. Returns how many came home. Slow (walks the
- * pool and every ring); for the primary. May be called again.
+ * home with that clone. The process is dead, and nobody has its cache id now, but a caller that took its place and has taken
+ * no buffer yet. Returns how many came home. Slow (walks the pool and every ring); one caller at a time. May be called again.
  */
 static inline unsigned int shim_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 

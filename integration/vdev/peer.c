@@ -9,6 +9,7 @@
  */
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_memzone.h>
 #include <rte_ring.h>
@@ -17,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "shim/dpdk/eal.h"
+#include "shim/shim.h"
 
 #define BURST 32
 #define DATA_ROOM 9728
@@ -93,20 +97,20 @@ forward(int argc, char **argv)
 static int
 inject(const char *ring_name, const char *pool_name, const char *file, int argc, char **argv)
 {
-	struct rte_mempool *pool;
+	struct shim_pool *pool;
 	struct rte_ring *ring;
+	struct shim *s;
 	char line[8192];
 	FILE *f = fopen(file, "r");
 	unsigned int n = 0;
 
-	if (f == NULL || rte_eal_init(argc, argv) < 0)
+	if (f == NULL || shim_dpdk_open(argc, argv, SHIM_ROLE_OBSERVER, 0, &s) != 0)
 		return fail("no file, or no EAL");
-	ring = rte_ring_lookup(ring_name);
-	pool = rte_mempool_lookup(pool_name);
-	if (ring == NULL || pool == NULL)
+	RTE_PER_LCORE(_lcore_id) = LCORE_ID_ANY; /* no cache, which would take more than it gives and keep it */
+	if (shim_ring_lookup(s, ring_name, &ring) != 0 || shim_pool_lookup(s, pool_name, &pool) != 0)
 		return fail("no such ring or pool");
 	while (fgets(line, sizeof(line), f) != NULL) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+		struct rte_mbuf *m = shim_buf_alloc(s, pool);
 		size_t len = strcspn(line, "\n") / 2;
 		uint8_t *d = m == NULL ? NULL : (uint8_t *)rte_pktmbuf_append(m, len);
 
@@ -120,34 +124,34 @@ inject(const char *ring_name, const char *pool_name, const char *file, int argc,
 	}
 	printf("injected %u\n", n);
 	fclose(f);
-	rte_eal_cleanup();
+	shim_dpdk_close(s);
 	return 0;
 }
 
 static int
 hold(const char *pool_name, unsigned int left, int argc, char **argv)
 {
-	struct rte_mempool *pool;
+	struct shim_pool *pool;
 	struct rte_mbuf **m;
 	unsigned int n = 0;
+	struct shim *s;
 
-	if (rte_eal_init(argc, argv) < 0)
+	if (shim_dpdk_open(argc, argv, SHIM_ROLE_OBSERVER, 0, &s) != 0)
 		return fail("no EAL");
-	pool = rte_mempool_lookup(pool_name);
-	m = pool == NULL ? NULL : calloc(pool->size, sizeof(*m));
+	RTE_PER_LCORE(_lcore_id) = LCORE_ID_ANY; /* no cache, as above */
+	m = shim_pool_lookup(s, pool_name, &pool) != 0 ? NULL : calloc(shim_pool_size(s, pool), sizeof(*m));
 	if (m == NULL)
 		return fail("no such pool, or no memory");
-	/* raw: past this process's cache, which would take more than it gives */
-	while (n < pool->size && rte_mempool_avail_count(pool) > left && rte_mempool_ops_dequeue_bulk(pool, (void **)&m[n], 1) == 0)
+	while (shim_pool_avail(s, pool) > left && (m[n] = shim_buf_alloc(s, pool)) != NULL)
 		n++;
 	signal(SIGTERM, on_term);
 	printf("holding %u\n", n);
 	fflush(stdout);
 	while (!stopped)
 		usleep(1000);
-	rte_mempool_ops_enqueue_bulk(pool, (void *const *)m, n);
+	shim_buf_free_bulk(s, m, n);
 	free(m);
-	rte_eal_cleanup();
+	shim_dpdk_close(s);
 	return 0;
 }
 

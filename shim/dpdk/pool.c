@@ -193,5 +193,5 @@ dpdk_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cac
 	struct sweep w = { .m = freelist_table(f), .n = f->n, .mark = mark, .home = sweep_home, .rings = sweep_rings,
 		.ctx = &ctx };
 
-	return freelist_sweep(f, rte_lcore_id(), cache_id, &w);
+	return freelist_sweep(f, cache_id, &w);
 }

@@ -229,5 +229,5 @@ posix_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t ca
 	struct sweep w = { .m = freelist_table(&p->list), .n = p->size, .mark = mark, .home = home,
 		.rings = look_into_rings, .ctx = &c };
 
-	return freelist_sweep(&p->list, posix_cache_id(s), cache_id, &w);
+	return freelist_sweep(&p->list, cache_id, &w);
 }
