@@ -14,6 +14,8 @@
 #define L4_NEED 8u       /* ports and what every header of UDP and TCP has at least in a first fragment */
 #define TCP_HLEN 20u
 
+_Static_assert(offsetof(struct flow_key, rport_be) == 32 && offsetof(struct flow_key, lport_be) == 34 &&
+	offsetof(struct flow_key, proto) == 36 && offsetof(struct flow_key, family) == 37, "the key's last word");
 _Static_assert(sizeof(struct flow_frag) == 40, "compared as bytes");
 
 static inline uint32_t
@@ -23,6 +25,12 @@ word(const uint8_t *p)
 
 	memcpy(&v, p, sizeof(v));
 	return v;
+}
+
+static inline void
+put64(struct flow_key *k, unsigned int i, uint64_t v)
+{
+	memcpy((uint8_t *)k + 8 * i, &v, sizeof(v));
 }
 
 static inline bool
@@ -307,12 +315,12 @@ plain4(const uint8_t *d, uint32_t n, struct flow_info *out)
 	out->kind = FLOW_PACKET;
 	out->tcp_flags = 0;
 	out->key_valid = true;
-	memset(&out->key, 0, sizeof(out->key));
-	memcpy(out->key.remote, &src, 4);
-	memcpy(out->key.local, &dst, 4);
-	memcpy(&out->key.rport_be, &ports, 4);
-	out->key.proto = IPPROTO_UDP;
-	out->key.family = ADDR_INET;
+	/* whole words: they are read as such, and soon */
+	put64(&out->key, 0, src);
+	put64(&out->key, 1, 0);
+	put64(&out->key, 2, dst);
+	put64(&out->key, 3, 0);
+	put64(&out->key, 4, ports | (uint64_t)IPPROTO_UDP << 32 | (uint64_t)ADDR_INET << 40);
 	return true;
 }
 

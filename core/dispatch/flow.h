@@ -59,6 +59,16 @@ struct flow_info {
  */
 void flow_classify(const struct rte_mbuf *m, struct flow_info *out);
 
+static inline bool
+flow_key_same(const struct flow_key *a, const struct flow_key *b)
+{
+	uint64_t x[5], y[5];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
+}
+
 /* The key of a flow that a stack knows. Ports in network order. */
 void flow_key_make(struct flow_key *k, int family, uint8_t proto, const union ip_addr *remote, uint16_t rport_be,
 	const union ip_addr *local, uint16_t lport_be);

@@ -143,52 +143,46 @@ flow_eight(enum flow_simd level)
 
 /* ---- many ------------------------------------------------------------------------------------- */
 
-struct group {
-	uint64_t w[WORDS6][FLOW_LANES];
-	uint64_t *to[FLOW_LANES];
-	unsigned int n, words;
-};
-
-static void
-group_end(const struct siphash_key *secret, struct group *g, flow_eight_fn *fn)
+/* n <= 8 keys of one family. */
+static inline void
+group(const struct siphash_key *secret, const struct flow_key *const *k, uint64_t *hash, unsigned int n, flow_eight_fn *fn)
 {
-	uint64_t h[FLOW_LANES];
+	uint64_t w[WORDS6][FLOW_LANES], h[FLOW_LANES];
+	bool v4 = k[0]->family == ADDR_INET;
 
-	fn(secret, (const uint64_t (*)[FLOW_LANES])g->w, g->words, h); /* lanes without a key: what was there before */
-	for (unsigned int i = 0; i < g->n; i++)
-		*g->to[i] = h[i];
-	g->n = 0;
+	for (unsigned int i = 0; i < FLOW_LANES; i++) {
+		const struct flow_key *key = k[i < n ? i : 0];
+
+		if (v4) {
+			w[0][i] = addresses4(key);
+			w[1][i] = word(key, 4) | LENGTH4 << 56;
+			continue;
+		}
+		for (unsigned int j = 0; j < WORDS6 - 1; j++)
+			w[j][i] = word(key, j);
+		w[4][i] = word(key, 4) | LENGTH6 << 56;
+	}
+	fn(secret, (const uint64_t (*)[FLOW_LANES])w, v4 ? WORDS4 : WORDS6, n == FLOW_LANES ? hash : h);
+	if (n < FLOW_LANES)
+		memcpy(hash, h, n * sizeof(h[0]));
 }
 
 void
 flow_hash_bulk(const struct siphash_key *secret, const struct flow_key *const *k, uint64_t *hash, unsigned int n)
 {
-	struct group g4 = { .words = WORDS4 }, g6 = { .words = WORDS6 };
-	flow_eight_fn *fn;
+	flow_eight_fn *fn = flow_eight(FLOW_AVX512);
 
-	if (n < 3) {
-		for (unsigned int i = 0; i < n; i++)
+	while (n > 0) {
+		unsigned int same = 1;
+
+		while (same < n && same < FLOW_LANES && k[same]->family == k[0]->family)
+			same++;
+		if (same > 2)
+			group(secret, k, hash, same, fn);
+		for (unsigned int i = 0; same <= 2 && i < same; i++)
 			hash[i] = flow_hash(secret, k[i]);
-		return;
+		k += same;
+		hash += same;
+		n -= same;
 	}
-	fn = flow_eight(FLOW_AVX512);
-	for (unsigned int i = 0; i < n; i++) {
-		struct group *g = k[i]->family == ADDR_INET ? &g4 : &g6;
-
-		if (g == &g4) {
-			g->w[0][g->n] = addresses4(k[i]);
-			g->w[1][g->n] = word(k[i], 4) | LENGTH4 << 56;
-		} else {
-			for (unsigned int j = 0; j < WORDS6 - 1; j++)
-				g->w[j][g->n] = word(k[i], j);
-			g->w[4][g->n] = word(k[i], 4) | LENGTH6 << 56;
-		}
-		g->to[g->n++] = &hash[i];
-		if (g->n == FLOW_LANES)
-			group_end(secret, g, fn);
-	}
-	if (g4.n > 0)
-		group_end(secret, &g4, fn);
-	if (g6.n > 0)
-		group_end(secret, &g6, fn);
 }

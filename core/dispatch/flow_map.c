@@ -121,16 +121,6 @@ slots_with(const struct bucket *b, uint16_t tag)
 #endif
 }
 
-static inline bool
-same_key(const struct flow_key *a, const struct flow_key *b)
-{
-	uint64_t x[5], y[5];
-
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
-}
-
 /* ---- tables ----------------------------------------------------------------------------------- */
 
 static void
@@ -204,7 +194,7 @@ find(const struct flow_map *m, const struct table *t, const struct flow_key *k, 
 
 		for (unsigned int hit = slots_with(bk, tag); hit != 0; hit &= hit - 1) {
 			*slot = (unsigned int)__builtin_ctz(hit);
-			if (same_key(&entry_at(m, bk->entry[*slot])->key, k))
+			if (flow_key_same(&entry_at(m, bk->entry[*slot])->key, k))
 				return bk;
 		}
 		if (__builtin_expect(bk->over == 0, 1))
@@ -432,7 +422,7 @@ flow_map_lookup_bulk(const struct flow_map *m, const struct flow_key *const *k, 
 	for (uint64_t w = there; w != 0; w &= w - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(w);
 
-		if (same_key(&first[i]->key, k[i]))
+		if (flow_key_same(&first[i]->key, k[i]))
 			more &= ~(1ull << i);
 		else
 			there &= ~(1ull << i);

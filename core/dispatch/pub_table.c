@@ -124,7 +124,7 @@ pub_writer_begin(struct pub *p, uint64_t proc_word)
 	p->sweep_at = p->mask;
 	p->state = PUB_NONE;
 	p->queued = 0;
-	memset(&p->last, 0, sizeof(p->last)); /* no flow's key */
+	memset(&p->queue[p->last], 0, sizeof(p->queue[0])); /* no flow's key */
 	shim_store32(p->shim, &t->used, 0, SHIM_RELAXED);          /* figures for tools: no order */
 	shim_store32(p->shim, &t->not_recorded, 0, SHIM_RELAXED);
 	shim_store32(p->shim, &t->idle_ms, p->idle_ms, SHIM_RELAXED); /* read after the state word */
@@ -216,20 +216,10 @@ pub_record_hash(struct pub *p, uint64_t fp, uint32_t now_ms)
 			touch(p, at, now_ms);
 				return true;
 		}
-		if ((a == EMPTY) | (b == EMPTY) | (c == EMPTY) | (d == EMPTY))
+		if (d == EMPTY) /* if any is: clear() */
 			break;
 	}
 	return record_new(p, fp, base, now_ms);
-}
-
-static inline bool
-same_key(const struct flow_key *a, const struct flow_key *b)
-{
-	uint64_t x[5], y[5];
-
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
 }
 
 static void
@@ -261,12 +251,12 @@ pub_flush(struct pub *p)
 void
 pub_record(struct pub *p, const struct flow_key *k, uint32_t now_ms)
 {
-	if (now_ms == p->last_ms && same_key(k, &p->last))
+	if (now_ms == p->last_ms && flow_key_same(k, &p->queue[p->last]))
 		return; /* recorded in this ms already */
 	if ((now_ms != p->last_ms && p->queued > 0) || p->queued == PUB_QUEUE)
 		flush(p);
 	p->last_ms = now_ms;
-	p->last = *k;
+	p->last = p->queued;
 	p->queue[p->queued++] = *k;
 }
 
@@ -292,11 +282,22 @@ needed(const struct pub *p, uint32_t at)
 	return false;
 }
 
+/*
+ * The flow is gone. An entry that nobody needs has no live one behind it on its line, since all of these come from this line's beginning
+ * or from before it; the removed ones there become empty with it. So a line with an empty entry has an empty one at its end.
+ */
 static void
 clear(struct pub *p, uint32_t at)
 {
+	uint32_t end = at | (LINE - 1);
+
 	/* Relaxed: a reader that still sees the flow sees what was true a moment ago. */
-	shim_store64(p->shim, &p->t->entry[at].fp, needed(p, at) ? REMOVED : EMPTY, SHIM_RELAXED);
+	if (needed(p, at)) {
+		shim_store64(p->shim, &p->t->entry[at].fp, REMOVED, SHIM_RELAXED);
+		return;
+	}
+	for (; at <= end; at++)
+		shim_store64(p->shim, &p->t->entry[at].fp, EMPTY, SHIM_RELAXED); /* as above */
 }
 
 /* A flow that lives on another line than its home's goes to a removed entry nearer to it. */
@@ -431,7 +432,7 @@ find(const struct pub *p, uint64_t fp, uint32_t now_ms, uint32_t idle)
 
 		if (hit != 0)
 			return judge(p, at + (unsigned int)__builtin_ctz(hit), fp, now_ms, idle);
-		if ((a == EMPTY) | (b == EMPTY) | (c == EMPTY) | (d == EMPTY))
+		if (d == EMPTY) /* if any is: clear() */
 			return ABSENT;
 	}
 	return ABSENT;
