@@ -547,22 +547,27 @@ tell_role(struct seat *st, uint64_t word, uint64_t now_ns)
 {
 	bool rightful = gen_rightful(st->window) == st->gen;
 	bool draining = in_window(st) && !rightful && st->gen == st->window.active;
+	bool owned, left;
 	unsigned int due = 0;
 	struct lease l;
+
+	owned = lease_of(word, &l) == 0 && l.state == LEASE_OWNED && l.gen != st->gen;
+	/* what follows the loss of a lane takes time, and its new owner may need this very processor to take it */
+	left = owned || st->nobody_ns >= SEAT_SOON_NS;
 
 	if (st->held != 0)
 		st->role = SEAT_ROLE_OWNER;
 	else if (!st->took)
 		st->role = SEAT_ROLE_WAIT;
-	else if (!rightful || (lease_of(word, &l) == 0 && l.state == LEASE_OWNED && l.gen != st->gen))
+	else if (!rightful || owned)
 		st->role = SEAT_ROLE_DRAIN;
 	else
 		st->role = SEAT_ROLE_PARKED;
-	if (st->role == SEAT_ROLE_DRAIN && !st->gave) {
+	if (st->role == SEAT_ROLE_DRAIN && !st->gave && left) {
 		st->gave = true;
 		due |= SEAT_DO_GAVE;
 	}
-	if (draining && st->held == 0 && now_ns >= st->report_ns) {
+	if (draining && st->held == 0 && left && now_ns >= st->report_ns) {
 		st->report_ns = now_ns + SEAT_REPORT_NS;
 		due |= SEAT_DO_REPORT;
 	}

@@ -47,7 +47,7 @@ enum seat_role {
 #define SEAT_DO_OPEN (1u << 1)       /* a window has opened (seat->window): publish, if the generation is the old one */
 #define SEAT_DO_CLOSE (1u << 2)      /* it is over (closed, aborted or rolled back): stop publishing, dispatcher off */
 #define SEAT_DO_TOOK (1u << 3)       /* the lane is this worker's since now; seat_dispatching: open the dispatcher */
-#define SEAT_DO_GAVE (1u << 4)       /* it is no longer: back-log to the relay ring */
+#define SEAT_DO_GAVE (1u << 4)       /* it is no longer, and its new owner polls it or SEAT_SOON_NS have passed: time for reports */
 #define SEAT_DO_PEER_GONE (1u << 5)  /* the other seat is empty or its process dead: empty the rings, all is local */
 #define SEAT_DO_REPORT (1u << 6)     /* fill and store the drain report: seat_report */
 #define SEAT_DO_HAND (1u << 7)       /* quit order or RETIRING: hand over (PUB_HANDED), then leave as seat_may_leave says */
@@ -74,8 +74,9 @@ struct seat {
 	enum seat_role role;
 	struct window window;        /* as last seen; an impossible one changes nothing */
 	bool claimed, handing;
+	bool stamp;                  /* the last turn took the lane: the next one is due at once */
 	/* the rest is seat.c's own */
-	bool took, stamp, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported;
+	bool took, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported;
 	uint32_t open_wid;           /* window that SEAT_DO_OPEN was told for and SEAT_DO_CLOSE was not */
 	uint64_t held;               /* the lease word that this process made; 0: none */
 	uint64_t beat, acted;        /* last heartbeat; window word that the last turn acted upon */

@@ -374,6 +374,8 @@ worker_rest(struct worker *w, unsigned int did)
 			shim_sleep_ns(w->shim, WORKER_NAP_NS);
 		return;
 	}
+	if (w->rl != NULL && w->rl->seat.stamp)
+		return; /* the lane was taken in this turn: it has waited long enough */
 	wake = most > 0 ? worker_next_wake(w) : 0;
 	if (wake == 0 && shared)
 		wake = most; /* a ring that is full, most likely: its other end is to have the processor */

@@ -44,20 +44,19 @@ worker_reload_claim(struct worker *w, uint32_t generation)
 	return 0;
 }
 
-/* The publish table of a side of this lane, for reading. */
+/* The publish table of a side of this lane, for reading. The zone once found is *addr of *size; it stays where it is. */
 static int
-table_find(struct worker *w, unsigned int side, struct pub *p)
+table_find(struct worker *w, unsigned int side, void **addr, size_t *size, struct pub *p)
 {
 	struct siphash_key key = { w->dir->secrets.table[0], w->dir->secrets.table[1] };
 	char name[SHIM_NAME_MAX];
-	size_t size;
-	void *addr;
-	int rc;
+	int rc = 0;
 
 	layout_pub_name(w->lane, side, name);
-	rc = shim_zone_lookup(w->shim, name, &addr, &size);
+	if (*addr == NULL)
+		rc = shim_zone_lookup(w->shim, name, addr, size);
 	if (rc == 0)
-		rc = pub_attach(p, w->shim, addr, size, w->dir->boot_id, &key, w->cfg->reload_udp_idle_ms);
+		rc = pub_attach(p, w->shim, *addr, *size, w->dir->boot_id, &key, w->cfg->reload_udp_idle_ms);
 	if (rc < 0)
 		shim_log(w->shim, SHIM_LOG_ERR, "publish table %s: %s", name, strerror(-rc));
 	return rc;
@@ -67,11 +66,13 @@ int
 worker_reload_setup(struct worker *w)
 {
 	struct siphash_key key = { w->dir->secrets.table[0], w->dir->secrets.table[1] };
+	void *addr = NULL;
+	size_t size = 0;
 	int rc;
 
 	if (w->rl == NULL)
 		return 0;
-	rc = table_find(w, worker_side(w), &w->rl->pub);
+	rc = table_find(w, worker_side(w), &addr, &size, &w->rl->pub);
 	if (rc < 0)
 		return rc;
 	pub_writer_begin(&w->rl->pub, w->rl->seat.proc_word);
@@ -233,8 +234,11 @@ window_open(struct worker *w)
 	w->dirty = true;
 	rl->rings = true;
 	rl->retiring = false;
-	if (rl->seat.gen == rl->seat.window.wid)
+	if (rl->seat.gen == rl->seat.window.wid) {
+		/* looked up now, for the lane is nobody's when it is needed; checked again then */
+		table_find(w, !worker_side(w), &rl->peer_table, &rl->peer_size, &(struct pub){ 0 });
 		return;
+	}
 	rl->publishing = true;
 	pub_state_set(&rl->pub, PUB_PUBLISHING, rl->seat.window.wid);
 	shim_log(w->shim, SHIM_LOG_NOTICE, "reload: publishing UDP flows (HUP), %u in the snapshot",
@@ -288,7 +292,7 @@ took(struct worker *w)
 	worker_ring_take(w);
 	if (!seat_dispatching(&rl->seat))
 		return;
-	if (table_find(w, !worker_side(w), &peer) < 0)
+	if (table_find(w, !worker_side(w), &rl->peer_table, &rl->peer_size, &peer) < 0)
 		memset(&peer, 0, sizeof(peer)); /* said; nothing is forwarded */
 	dispatch_open(&rl->disp, &peer, rl->seat.window.wid);
 	rl->disp.peer_alive = true;

@@ -24,6 +24,8 @@ struct worker_reload {
 	struct gen_dir *dir;
 	struct seat seat;
 	struct pub pub;              /* the own table */
+	void *peer_table;            /* the other side's zone, once found; peer_size bytes */
+	size_t peer_size;
 	struct dispatcher disp;
 	bool dispatching;            /* the dispatcher is open */
 	bool bouncing;               /* the owner is the other generation: what has no socket here goes back to it */

@@ -535,7 +535,7 @@ test_an_ordered_abort_lets_the_lane_go_first(void **state)
 	assert_int_equal(sf_new->due & SEAT_DO_EXIT, 0);
 	assert_int_equal(sf_lease(0).state, LEASE_PARKED);
 	sf_turn(sf_new);
-	assert_int_equal(sf_new->due, SEAT_DO_GAVE | SEAT_DO_EXIT);
+	assert_int_equal(sf_new->due, SEAT_DO_EXIT);
 	sf_turn(sf_old);
 	assert_int_equal(sf_old->st.role, SEAT_ROLE_OWNER);
 }
