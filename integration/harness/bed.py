@@ -12,6 +12,7 @@ import time
 
 SKIP = 77
 CLONE_NEWNET = 0x40000000
+PR_SET_CHILD_SUBREAPER = 36
 HUGE_NR = "/proc/sys/vm/nr_hugepages"
 HUGE_DIR = "/sys/kernel/mm/hugepages/hugepages-2048kB"
 HUGE_WANTED = 512
@@ -85,19 +86,40 @@ class Hugepages:
             self.before = None
 
 
-def pids_of(word):
-    """[(pid, words of its command line)] of the processes that have word in it."""
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
+def adopt_orphans():
+    """Processes whose parent dies become this program's children, so that descendants() finds them."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(pid):
+    """Pids of the processes below pid; every process of the machine where the kernel does not tell who is whose child."""
+    found, todo = [], [pid]
+    while todo:
+        pid = todo.pop()
         try:
-            with open("/proc/%s/cmdline" % name, "rb") as f:
+            for task in os.listdir("/proc/%d/task" % pid):
+                with open("/proc/%d/task/%s/children" % (pid, task), encoding="ascii") as f:
+                    todo += [int(p) for p in f.read().split()]
+        except FileNotFoundError:
+            if pid == os.getpid():
+                return [int(p) for p in os.listdir("/proc") if p.isdigit()]
+        except ProcessLookupError:
+            pass
+        found.append(pid)
+    return found[1:]
+
+
+def pids_of(word):
+    """[(pid, words of its command line)] of this program's descendants that have word in it."""
+    found = []
+    for pid in descendants(os.getpid()):
+        try:
+            with open("/proc/%d/cmdline" % pid, "rb") as f:
                 words = f.read().decode("utf-8", "replace").split("\0")[:-1]
-        except OSError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         if word in words:
-            found.append((int(name), words))
+            found.append((pid, words))
     return found
 
 
@@ -130,6 +152,7 @@ class Bed:
         self.conf = os.path.join(self.dir, "config.ini")
         self.huge = Hugepages()
         self.procs = []  # (name, Popen, log path)
+        adopt_orphans()
 
     def __enter__(self):
         try:

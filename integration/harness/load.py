@@ -123,9 +123,9 @@ class Load(threading.Thread):
             while not self.stopping.is_set():
                 now = time.monotonic()
                 due = int((now - begin) * self.rate) - sent
-                if due > 64: # this machine was busy: no burst to make up for it
-                    sent += due - 64
-                    due = 64
+                if due > 16: # this machine was busy: no burst to make up for it
+                    sent += due - 16
+                    due = 16
                 with self.lock:
                     order = self.order
                 for _ in range(due if order else 0):

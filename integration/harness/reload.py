@@ -18,7 +18,7 @@ DONE = re.compile(r"graceful reload complete: generation (\d+) now active")
 WAY = ["T0_IDLE", "T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T4_DRAIN_DONE", "T5_GOLD_QUIT", "T0_IDLE"]
 KEYS = {"graceful_reload": 1, "primary_slim": 1, "reload_udp_idle_ms": 300, "worker_shutdown_timeout": 700,
         "reload_heartbeat_timeout_ms": 500, "log_level": 7}
-VHOST_QUEUE = 128
+VHOST_QUEUE = 256
 NO_DAD = "[freebsd.sysctl]\nnet.inet6.ip6.dad_count=0\n" # a second less for each new worker
 
 

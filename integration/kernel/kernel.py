@@ -6,6 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 import bed as harness  # noqa: E402
 import conf  # noqa: E402
+import faults  # noqa: E402,F401
 import net  # noqa: E402
 import reload  # noqa: E402,F401
 from bed import check, main, run  # noqa: E402,F401

@@ -5,8 +5,7 @@ its heartbeat, nobody waits for it longer than that, and it does no harm when it
 
 REL-7, REL-12, REL-13, REL-17
 """
-import faults
-from vdev import main, reload, vhost_wire
+from vdev import faults, main, reload, vhost_wire
 
 
 def test(build):

@@ -5,8 +5,7 @@ again in bounded time, one generation is left, and no buffer is missing. Each ca
 
 REL-7, REL-9, REL-12, REL-13, REL-17, REL-18, PUB-5
 """
-import faults
-from vdev import main, reload, vhost_wire
+from vdev import faults, main, reload, vhost_wire
 
 
 def test(build):

@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 import bed as harness  # noqa: E402,F401
 import conf  # noqa: E402,F401
+import faults  # noqa: E402,F401
 import frames  # noqa: E402,F401
 import net  # noqa: E402,F401
 import reload  # noqa: E402,F401

@@ -4,7 +4,8 @@ import os
 import signal
 import time
 
-from vdev import check, reload
+import reload
+from bed import check
 
 STATES = ("T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T5_GOLD_QUIT")
 ROLES = ("old worker", "new worker", "master")
@@ -69,8 +70,7 @@ def one(s, role, state, fault):
     name = "%s of the %s, aimed at %s" % (fault.__name__, role, state)
     before = s.rl.workers()
     check(len(before) == 1, "%s: before it, workers %s" % (name, before))
-    lost = len(s.load.lost())
-    _, mark = s.rl.hup()
+    hup, mark = s.rl.hup()
     s.rl.until(STATES[0], mark)
     pid = victim(s, role, before)
     s.rl.until(state, mark)
@@ -84,9 +84,14 @@ def one(s, role, state, fault):
     gen = s.settled(name)
     settled = time.monotonic() - began
     s.balanced()
+    lost = [t for _, _, t in s.load.lost() if hup < t < time.monotonic() - 0.5]
+    # whoever polls the queue was not touched: nothing may be missing. Only TAP tells: the vhost peer's own capture drops on a busy machine
+    check(not lost or s.wire is not None or not (role == "master" or (role == "new worker" and hit == STATES[0])), "%s: %d datagrams "
+          "lost, sent %.0f to %.0f ms after the fault" % (name, len(lost), 1000 * (min(lost, default=0) - began),
+                                                          1000 * (max(lost, default=0) - began)))
     print("  %-62s %s in %s: answered after %4.0f ms, settled after %4.0f ms on generation %d, lost %d" % (
         name, "arrived" if there else "came too late", hit, 1000 * took, 1000 * settled, gen,
-        len(s.load.lost()) - lost), flush=True)
+        len(lost)), flush=True)
 
 
 def all_states(s, fault):
