@@ -71,6 +71,7 @@ reload_draw(struct sim_world *w, struct reload_bed *b)
 	uint32_t skew = skews_ms[prng_below(r, 5)];
 
 	b->w = w;
+	sim_explored(w, false);
 	b->lanes = (unsigned int)prng_range(r, 1, 4);
 	b->idle_ms = (uint32_t)prng_range(r, 100, 1500);
 	b->heartbeat_ms = (uint32_t)prng_range(r, 100, 1000);
@@ -166,8 +167,10 @@ is_calm(void *arg)
 bool
 reload_up(struct reload_bed *b)
 {
-	if (sim_run_until(b->w, is_calm, b, 20 * SEC))
+	if (sim_run_until(b->w, is_calm, b, 20 * SEC)) {
+		sim_explored(b->w, true); /* from here to the healed phase */
 		return true;
+	}
 	sim_fail(b->w, "the first generation does not serve");
 	return false;
 }
@@ -241,6 +244,7 @@ reload_heal(struct reload_bed *b)
 {
 	struct sim_world *w = b->w;
 
+	sim_explored(w, false);
 	node_master_again(&b->node);
 	if (!sim_run_until(w, is_calm, b, 60 * SEC)) {
 		unfinished(b, "no calm after the faults");

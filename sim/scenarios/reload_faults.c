@@ -159,8 +159,10 @@ reload_kill(struct sim_world *w, void *state)
 	reload_hups(b, (unsigned int)prng_range(r, 1, 3), span / 2);
 	plan(b, (unsigned int)prng_range(r, 1, 12), span);
 	sim_run(w, sim_now(w) + span + SEC);
+	sim_explored(w, false);
 	pardon(b);
 	b->node.hups = 0;
+	sim_run(w, sim_now(w) + 3 * SEC); /* and who stood still at an explorer's word goes on */
 	if (!b->primary_died) {
 		reload_heal(b);
 		return;
