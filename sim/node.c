@@ -48,11 +48,13 @@ primary_main(struct sim_proc *proc, void *arg)
 	if (!sim_check(sim_proc_world(proc), rc == 0, "%s: primary: error %d", n->conf.name, -rc))
 		return;
 	while (!primary_stopped(n->primary)) {
-		if (sim_stopping(proc))
+		/* the master first: it works in the primary's memory */
+		if (sim_stopping(proc) && (n->master_proc == NULL || !sim_proc_alive(n->master_proc)))
 			primary_stop(n->primary);
 		if (primary_turn(n->primary) == 0)
 			shim_sleep_ns(s, n->cfg.primary_slim_idle_sleep_us * 1000ull);
 	}
+	n->dir = NULL;
 	primary_teardown(n->primary);
 	n->primary = NULL;
 }
