@@ -95,7 +95,7 @@ struct gen_seat {                /* one per (side, lane); the worker writes but 
 	uint32_t gen;                /* of the present holder */
 	uint32_t owner_mark;         /* what it stamps its buffers with (REL-18) */
 	uint32_t cache_id;           /* shim_cache_id of its door */
-	uint32_t order_word;         /* gen << 2 | enum seat_order; the master writes, by gen_order_set */
+	uint32_t order_word;         /* gen << 2 | enum seat_order; the master (gen_order_set); 0: by who sits down */
 	uint64_t window_seen;        /* window word as last acted upon: what a master waits for where it must */
 	uint32_t drain_seq;          /* odd: being written */
 	uint32_t zero;

@@ -146,6 +146,8 @@ reset(struct seat *st)
 		shim_store64(st->shim, totals[i], 0, SHIM_RELAXED);
 	shim_store32(st->shim, &st->mine->drain_peak, 0, SHIM_RELAXED);
 	shim_store32(st->shim, &st->mine->relay_peak, 0, SHIM_RELAXED);
+	/* what the one before was told, maybe by a master that has left since; a master repeats what it still wants */
+	shim_store32(st->shim, &st->mine->order_word, 0, SHIM_RELAXED);
 	drain_store(st, &none);
 }
 

@@ -91,6 +91,8 @@ test_process_facts(void **state)
 	assert_int_equal(shim_proc_alive(contract.s, &p), 0);
 	p = (struct shim_proc){ .pid = 0x7ffffff0, .start_time = 1 };
 	assert_int_equal(shim_proc_alive(contract.s, &p), 0);
+	p.pid = 0; /* a damaged word: nobody, so that nothing waits for it for ever */
+	assert_int_equal(shim_proc_alive(contract.s, &p), 0);
 	assert_int_equal(shim_proc_spawn(contract.s, none, &p), -ENOENT);
 	if (missing[0] != NULL)
 		assert_int_equal(shim_proc_spawn(contract.s, missing, &p), -ENOENT);
