@@ -283,8 +283,9 @@ needed(const struct pub *p, uint32_t at)
 }
 
 /*
- * The flow is gone. An entry that nobody needs has no live one behind it on its line, since all of these come from this line's beginning
- * or from before it; the removed ones there become empty with it. So a line with an empty entry has an empty one at its end.
+ * The flow is gone. An entry that nobody needs has no live one behind it on its line, since all of these come from
+ * this line's beginning or from before it; the removed ones there become empty with it. So a line with an empty entry
+ * has an empty one at its end.
  */
 static void
 clear(struct pub *p, uint32_t at)

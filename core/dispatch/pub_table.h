@@ -71,7 +71,7 @@ struct pub {
 	uint64_t not_recorded;
 	uint32_t used, sweep_at;
 	enum pub_state state;        /* as last set */
-	uint32_t last, last_ms;      /* queue's entry of the flow recorded last, and when: packets of one flow come in trains */
+	uint32_t last, last_ms;      /* queue's entry of the flow recorded last, and when: flows come in trains */
 	uint32_t queued;             /* flows that the table gets with the next flush, all of last_ms */
 	struct flow_key queue[PUB_QUEUE];
 };

@@ -322,7 +322,8 @@ print_row(const struct bench *b, const struct row *r, bool json, bool first)
 
 	if (json)
 		printf("%s{\"what\":\"%s\",\"flows\":%u,\"ip\":%d,\"ns\":%.2f,\"rte_hash\":\"%s\",\"rte_hash_ns\":%.2f,"
-			"\"ratio\":%.3f", first ? "" : ",", kind_name[r->kind], b->flows, ip, r->ours_ns, peer, r->theirs_ns, r->ratio);
+			"\"ratio\":%.3f", first ? "" : ",", kind_name[r->kind], b->flows, ip, r->ours_ns, peer, r->theirs_ns,
+			r->ratio);
 	else
 		printf("%-10s %8u IPv%d %8.1f ns %8.1f ns  %5.2fx", kind_name[r->kind], b->flows, ip, r->ours_ns,
 			r->theirs_ns, r->ratio);
@@ -426,11 +427,12 @@ main(int argc, char **argv)
 		(void)shim_buf_append(b.m[i], 80);
 	if (json)
 		printf("{\"unit\":\"ns a frame or record\",\"burst\":%u,\"rounds\":%d,\"hugepages\":%s,"
-			"\"hash\":\"rte_hash default, CRC32, 40-byte keys\",\"rows\":[", BURST, rounds, huge ? "true" : "false");
+			"\"hash\":\"rte_hash default, CRC32, 40-byte keys\",\"rows\":[", BURST, rounds,
+			huge ? "true" : "false");
 	else
 		printf("Dispatcher and publish table beside rte_hash (default hash, 40-byte keys), bursts of %u, %s,\n"
-			"median of %d rounds\n%-10s %8s %4s %11s %11s  %6s  goal\n", BURST, huge ? "hugepages" : "4 KB pages", rounds,
-			"", "flows", "", "nonic", "rte_hash", "ratio");
+			"median of %d rounds\n%-10s %8s %4s %11s %11s  %6s  goal\n", BURST,
+			huge ? "hugepages" : "4 KB pages", rounds, "", "flows", "", "nonic", "rte_hash", "ratio");
 	rc = all_rows(&b, json, rounds) == 0 ? 0 : 1;
 	if (json)
 		printf("]}\n");
