@@ -156,6 +156,9 @@ open_door(struct bed *b, const struct bed_as *as)
 	/* who reads the log of a role may go away; the role stays */
 	if (as->role != SHIM_ROLE_OBSERVER || as->master)
 		signal(SIGPIPE, SIG_IGN);
+	/* it asks for a reload, which is the master's; a worker or primary that is met by `pkill -HUP` goes on */
+	if (b->cfg.graceful_reload && !as->master && as->role != SHIM_ROLE_OBSERVER)
+		signal(SIGHUP, SIG_IGN);
 	rc = shim_dpdk_open(argc, copy, as->role, as->proc_id, &b->shim);
 	free(copy);
 	if (rc < 0)

@@ -93,13 +93,13 @@ def adopt_orphans():
 
 def descendants(pid):
     """Pids of the processes below pid; every process of the machine where the kernel does not tell who is whose child."""
-    found, todo = [], [pid]
-    while todo:
-        pid = todo.pop()
+    found, below = [], [pid]
+    while below:
+        pid = below.pop()
         try:
             for task in os.listdir("/proc/%d/task" % pid):
                 with open("/proc/%d/task/%s/children" % (pid, task), encoding="ascii") as f:
-                    todo += [int(p) for p in f.read().split()]
+                    below += [int(p) for p in f.read().split()]
         except FileNotFoundError:
             if pid == os.getpid():
                 return [int(p) for p in os.listdir("/proc") if p.isdigit()]

@@ -5,6 +5,9 @@ not, every completion line and every transition is there exactly once, and no bu
 
 REL-1, REL-3, REL-5, REL-6, REL-8, REL-14, PUB-2, DSP-4, DSP-5
 """
+import os
+import signal
+
 from vdev import check, conf, main, reload, vhost_wire
 
 
@@ -18,6 +21,17 @@ def one_round(s):
     r.complete()
     s.load.end(new)
     return r
+
+
+def others_ignore_hup(s):
+    """`pkill -HUP nonic` meets primary and workers too: they go on."""
+    before = s.bed.status()
+    pids = [before["primary"]["pid"]] + [w["pid"] for w in before["workers"] if w["alive"]]
+    for pid in pids:
+        os.kill(pid, signal.SIGHUP)
+    s.load.wait_all(s.load.answered(flows=[f for f in s.load.flows if not f.over]), 3)
+    after = s.bed.status()
+    check([after["primary"]["pid"]] + [w["pid"] for w in after["workers"] if w["alive"]] == pids, "HUP ended one of %s" % pids)
 
 
 def drained_by_itself(s):
@@ -47,6 +61,7 @@ def test(build):
         check(status["last"]["forwarded"] > 0 and status["last"]["relayed"] > 0 and status["last"]["dropped"] == 0,
               "the last one's numbers: %s" % status["last"])
         s.balanced()
+        others_ignore_hup(s)
         quiet = drained_by_itself(s)
         s.load.wait_all(s.load.answered(flows=[f for f in s.load.flows if not f.over]), 3)
         s.load.finish()
