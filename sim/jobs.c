@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,7 +104,7 @@ jobs_run(const struct jobs *j, void *shared)
 {
 	struct counters *c = jobs_shared(sizeof(*c));
 	unsigned int n = j->n > JOBS_MAX ? JOBS_MAX : j->n, started = 0;
-	pid_t pid[JOBS_MAX];
+	pid_t pid[JOBS_MAX], self = getpid();
 	int rc = 0;
 
 	if (c == NULL)
@@ -116,6 +118,10 @@ jobs_run(const struct jobs *j, void *shared)
 		for (; started < n; started++) {
 			pid[started] = fork();
 			if (pid[started] == 0) {
+				/* whoever ends the command ends its jobs; it may have gone before this was said */
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
+				if (getppid() != self)
+					_exit(1);
 				work(j, c, shared, false);
 				fflush(NULL);
 				_exit(0);

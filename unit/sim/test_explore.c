@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "shim/shim.h"
 #include "sim/explore.h"
@@ -479,6 +482,44 @@ tasks_are_done_once_on_any_number_of_jobs(void **state)
 	jobs_shared_free(sh, sizeof(*sh));
 }
 
+static bool
+stay(void *ctx, uint64_t i, void *shared)
+{
+	int *pids = shared;
+
+	(void)ctx;
+	__atomic_store_n(&pids[i], (int)getpid(), __ATOMIC_RELEASE);
+	pause();
+	return true;
+}
+
+/* SIM-6: whoever kills the command has killed its jobs. */
+static void
+jobs_end_with_the_process_that_began_them(void **state)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+	struct jobs j = { .n = 2, .tasks = 2, .task = stay };
+	int *pids = jobs_shared(2 * sizeof(*pids));
+	pid_t first = fork();
+
+	(void)state;
+	if (first == 0)
+		_exit(jobs_run(&j, pids) == 0);
+	assert_true(first > 0);
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int k = 0; k < 10000 && __atomic_load_n(&pids[i], __ATOMIC_ACQUIRE) == 0; k++)
+			nanosleep(&step, NULL);
+	assert_true(pids[0] != 0 && pids[1] != 0);
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int k = 0; k < 10000 && kill(pids[i], 0) == 0; k++)
+			nanosleep(&step, NULL);
+		assert_int_equal(kill(pids[i], 0), -1);
+	}
+	jobs_shared_free(pids, 2 * sizeof(*pids));
+}
+
 int
 main(void)
 {
@@ -494,6 +535,7 @@ main(void)
 		cmocka_unit_test(schedules_are_read_as_they_are_written),
 		cmocka_unit_test(only_what_is_needed_is_left),
 		cmocka_unit_test(tasks_are_done_once_on_any_number_of_jobs),
+		cmocka_unit_test(jobs_end_with_the_process_that_began_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
