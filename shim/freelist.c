@@ -393,10 +393,10 @@ freelist_get_slow(struct freelist *f, unsigned int owner, void **m, unsigned int
 	for (done = 0; done < n; done += k) {
 		k = RTE_MIN(n - done, CHUNK);
 		if (cached(f, freelist_own(f, owner)) < k && !refill(f, owner, k)) {
-			/* all or none: what was taken is there for everybody again, not in this owner's cache only */
+			/* all or none: what was taken for it is there for everybody again, not in this owner's cache only */
 			freelist_put(f, owner, m, done);
 			if (done > 0)
-				flush(f, owner, RTE_MIN(done, cached(f, freelist_own(f, owner))));
+				flush(f, owner, cached(f, freelist_own(f, owner)));
 			return -ENOBUFS;
 		}
 		freelist_get(f, owner, m + done, k, note);

@@ -122,7 +122,8 @@ static inline int shim_pool_create(struct shim *s, const char *name, unsigned in
 static inline int shim_pool_lookup(struct shim *s, const char *name, struct shim_pool **out);
 static inline void shim_pool_free(struct shim *s, struct shim_pool *p);
 static inline unsigned int shim_pool_size(struct shim *s, const struct shim_pool *p);
-static inline unsigned int shim_pool_avail(struct shim *s, const struct shim_pool *p); /* free ones */
+/* Free ones; those in the caches of other processes too, which only these can take (as in DPDK). */
+static inline unsigned int shim_pool_avail(struct shim *s, const struct shim_pool *p);
 static inline uint16_t shim_pool_data_room(struct shim *s, const struct shim_pool *p);
 /*
  * Buffers of dead processes (REL-18). A process may die at any instruction, inside the pool's own code too: no pool
