@@ -424,6 +424,7 @@ pct_task(void *ctx, uint64_t i, void *shared)
 		jobs_add(&sh->virtual_ns, r.virtual_ns);
 		if (rc != 0 || r.failed)
 			break;
+		schedule_free(&t.done);
 		t = (struct schedule_pct){ .seed = t.seed, .crash = t.crash, .d = t.d, .stall_ns = t.stall_ns,
 			.first = t.first, .last = t.last };
 	}
