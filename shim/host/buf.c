@@ -43,6 +43,9 @@ host_buf_alloc_bulk(struct shim *s, struct shim_pool *p, struct rte_mbuf **m, un
 {
 	unsigned int i;
 
+	/* all or none: what can not be had is not taken into this process's cache, where others miss it */
+	if (s->ops->pool_avail(s, p) < n)
+		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		m[i] = host_buf_alloc(s, p);
 		if (m[i] != NULL)

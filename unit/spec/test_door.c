@@ -132,7 +132,7 @@ buffers(struct shim *p, struct shim *w)
 	assert_int_equal(shim_pool_lookup(w, "b", &same), 0);
 	assert_int_equal(shim_pool_size(w, same), 40);
 	assert_int_equal(shim_pool_data_room(w, same), 2176);
-	assert_int_equal(shim_buf_alloc_bulk(p, pool, m, 41), -ENOMEM); /* all or none */
+	assert_int_equal(shim_buf_alloc_bulk(w, same, m, 41), -ENOMEM); /* all or none */
 	assert_int_equal(shim_pool_avail(p, pool), 40);
 	assert_int_equal(shim_buf_alloc_bulk(p, pool, m, 40), 0);
 	assert_null(shim_buf_alloc(p, pool));
