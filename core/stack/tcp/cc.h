@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion control of one TCP connection: how large the window may be, NewReno (RFC 5681, 6582) or CUBIC (RFC 9438). When losses
- * are found and how the window is spent meanwhile is recovery.h's; this is only the law by which it grows and shrinks. Pure:
- * bytes and the times that are passed in, integers only.
+ * Congestion control of one TCP connection: how large the window may be, NewReno (RFC 5681, 6582) or CUBIC (RFC
+ * 9438). When losses are found and how the window is spent meanwhile is recovery.h's; this is only the law by which
+ * it grows and shrinks. Pure: bytes and the times that are passed in, integers only.
  */
 #ifndef NONIC_STACK_TCP_CC_H
 #define NONIC_STACK_TCP_CC_H
@@ -29,11 +29,15 @@ struct cc_ack {
 struct cc_ops {
 	const char *name;                                     /* of TCP_CONGESTION */
 	void (*init)(struct cc *c);                           /* forget all history; cwnd, ssthresh and mss stay */
-	void (*ack)(struct cc *c, const struct cc_ack *a);    /* open cwnd; not called in recovery, nor when not limited */
-	void (*reduce)(struct cc *c, uint32_t flight, bool ecn); /* congestion: ssthresh (>= 2 mss) from the flight size, not cwnd */
+	/* open cwnd; not called in recovery, nor when not limited */
+	void (*ack)(struct cc *c, const struct cc_ack *a);
+	/* congestion: ssthresh (>= 2 mss) from the flight size, not cwnd */
+	void (*reduce)(struct cc *c, uint32_t flight, bool ecn);
 	void (*timeout)(struct cc *c);                        /* after reduce and cwnd = 1 mss: a new slow start begins */
-	void (*undo)(struct cc *c);                           /* the last reduce was for nothing; cwnd and ssthresh are restored already */
-	void (*idle)(struct cc *c);                           /* nothing was in flight for a while: no growth for that time */
+	/* the last reduce was for nothing; cwnd and ssthresh are restored already */
+	void (*undo)(struct cc *c);
+	/* nothing was in flight for a while: no growth for that time */
+	void (*idle)(struct cc *c);
 };
 
 struct cc_cubic {
@@ -71,11 +75,20 @@ extern const struct cc_ops cc_newreno, cc_cubic;
 /* "newreno" (also "reno") or "cubic"; NULL: no such law. */
 const struct cc_ops *cc_find(const char *name);
 
-/* RFC 6928: min(segs * mss, max(2 * mss, 1460 * segs)) bytes; with 10 segments at most 14600 unless two segments are more. */
+/*
+ * RFC 6928: min(segs * mss, max(2 * mss, 1460 * segs)) bytes; with 10 segments at most 14600 unless two segments are
+ * more.
+ */
 uint32_t cc_initial_window(uint32_t mss, uint32_t segs);
-/* Opens cwnd in slow start by acked, at most abc_l * mss (RFC 5681 3.1, RFC 3465, RFC 9406); returns the bytes left over when ssthresh was reached. */
+/*
+ * Opens cwnd in slow start by acked, at most abc_l * mss (RFC 5681 3.1, RFC 3465, RFC 9406); returns the bytes left
+ * over when ssthresh was reached.
+ */
 uint32_t cc_slow_start(struct cc *c, const struct cc_ack *a);
-/* HyStart++'s part of cc_slow_start: sees the sample of a; true: in conservative slow start (grow by a quarter). May set ssthresh. */
+/*
+ * HyStart++'s part of cc_slow_start: sees the sample of a; true: in conservative slow start (grow by a quarter). May
+ * set ssthresh.
+ */
 bool cc_hystart_ack(struct cc *c, const struct cc_ack *a);
 /* max(v, 2 * mss): the floor of ssthresh (RFC 5681 equation 4). */
 uint32_t cc_floor(const struct cc *c, uint64_t v);
