@@ -182,19 +182,31 @@ run_seed(const struct args *a, const struct sim_scenario *sc, uint64_t seed, str
 	return 1;
 }
 
+/* The column of names is as wide as the longest. */
+static int
+name_width(const struct sim_scenario *const *table)
+{
+	size_t width = strlen("total");
+
+	for (; *table != NULL; table++)
+		if (strlen((*table)->name) > width)
+			width = strlen((*table)->name);
+	return (int)width;
+}
+
 static void
-print(const char *name, const struct totals *t, uint64_t wall_ns, bool json)
+print(const char *name, const struct totals *t, uint64_t wall_ns, const struct args *a, int width)
 {
 	double virt = (double)t->virtual_ns / 1e9, real = (double)wall_ns / 1e9;
 	double ratio = real > 0 ? virt / real : 0, rate = real > 0 ? (double)t->seeds / real * 60 : 0;
 
-	if (json)
+	if (a->json)
 		printf("{\"scenario\":\"%s\",\"seeds\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"events\":%" PRIu64 ",\"frames\":%"
 			PRIu64 ",\"virtual_s\":%.3f,\"real_s\":%.3f,\"ratio\":%.0f,\"seeds_per_minute\":%.0f}", name,
 			t->seeds, t->failed, t->events, t->frames, virt, real, ratio, rate);
 	else
-		printf("%-14s  %6" PRIu64 " seed%s  %4" PRIu64 " failed  %10" PRIu64 " events  %9.1f s virtual  %5.0fx real time  %6.0f "
-			"seeds/min\n", name, t->seeds, t->seeds == 1 ? " " : "s", t->failed, t->events, virt, ratio, rate);
+		printf("%-*s  %6" PRIu64 " seed%s  %4" PRIu64 " failed  %10" PRIu64 " events  %9.1f s virtual  %5.0fx real time  %6.0f "
+			"seeds/min\n", width, name, t->seeds, t->seeds == 1 ? " " : "s", t->failed, t->events, virt, ratio, rate);
 	fflush(stdout);
 }
 
@@ -277,7 +289,7 @@ run_all(const struct args *a, const struct sim_scenario *const *table, struct to
 		found = true;
 		if (run_scenario(a, table[i], isatty(STDERR_FILENO) && !a->json, &t) != 0)
 			return 1;
-		print(table[i]->name, &t, jobs_clock_ns() - begin, a->json);
+		print(table[i]->name, &t, jobs_clock_ns() - begin, a, name_width(table));
 		add(all, &t);
 	}
 	return found ? 0 : 2;
@@ -311,7 +323,7 @@ sim_cli_run_table(const struct sim_scenario *const *table, int argc, char **argv
 		return rc;
 	if (a.json)
 		printf("],\"total\":");
-	print("total", &all, jobs_clock_ns() - begin, a.json);
+	print("total", &all, jobs_clock_ns() - begin, &a, name_width(table));
 	if (a.json)
 		printf("}\n");
 	return all.failed != 0;
@@ -347,7 +359,7 @@ sim_cli_list(bool json)
 		if (json)
 			printf("%s{\"name\":\"%s\",\"description\":\"%s\"}", i > 0 ? "," : "", sc->name, sc->description);
 		else
-			printf("%-14s  %s\n", sc->name, sc->description);
+			printf("%-*s  %s\n", name_width(sim_scenarios), sc->name, sc->description);
 	}
 	if (json)
 		printf("]\n");

@@ -197,7 +197,7 @@ may_poll(void *ctx, struct sim_proc *p, struct sim_port *port, uint16_t queue)
 	return true;
 }
 
-/* REL-2: generations and windows only grow; every word is a possible one. */
+/* REL-2, REL-5: generations and windows only grow; every word is a possible one; no owner found its lease taken. */
 static int
 words(struct sim_world *w, void *arg, char *why, size_t size)
 {
@@ -212,6 +212,11 @@ words(struct sim_world *w, void *arg, char *why, size_t size)
 	if (win.active < n->active || win.wid < n->wid)
 		return snprintf(why, size, "a generation went backwards: active %u after %u, window %u after %u", win.active,
 			n->active, win.wid, n->wid);
+	/* what the workers themselves have noticed, beside may_poll */
+	for (unsigned int i = 0; i < n->conf.nb_workers; i++)
+		if (n->dir->lane[i].taken != 0)
+			return snprintf(why, size, "lane %u: its lease was taken from a live owner %llu time(s)", i,
+				(unsigned long long)n->dir->lane[i].taken);
 	n->active = win.active;
 	n->wid = win.wid;
 	if ((win.state == WINDOW_ABORTED || win.state == WINDOW_ROLLBACK) && n->rolled_wid != win.wid) {

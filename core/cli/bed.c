@@ -14,6 +14,30 @@
 #include "../reload/gen_dir.h"
 #include "../runtime/layout.h"
 #include "doctor.h"
+#include "lenient.h"
+
+static void
+bed_init(struct bed *b, const struct cli_cmd *cmd)
+{
+	memset(b, 0, sizeof(*b));
+	b->cmd = cmd;
+	b->signal_fd = -1;
+	b->m = (struct machine){ .root = "", .is_root = geteuid() == 0 };
+}
+
+int
+bed_config_lenient(struct bed *b, const struct cli_cmd *cmd, const char *conf)
+{
+	int rc;
+
+	bed_init(b, cmd);
+	rc = lenient_config(cmd, conf, &b->cfg, &b->faulty);
+	if (rc < 0) {
+		lenient_cpu(&b->m, &b->cfg);
+		layout_file_prefix(&b->cfg, b->prefix, sizeof(b->prefix));
+	}
+	return rc;
+}
 
 int
 bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
@@ -21,10 +45,7 @@ bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf)
 	struct config_messages msgs;
 	int rc;
 
-	memset(b, 0, sizeof(*b));
-	b->cmd = cmd;
-	b->signal_fd = -1;
-	b->m = (struct machine){ .root = "", .is_root = geteuid() == 0 };
+	bed_init(b, cmd);
 	if (access(conf, R_OK) < 0)
 		return cli_fail(cmd, "%s: %s: name the configuration with --conf FILE", conf, strerror(errno));
 	rc = config_load(conf, 0, &b->cfg, &msgs);
@@ -172,7 +193,8 @@ open_door(struct bed *b, const struct bed_as *as)
 int
 bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, const struct bed_as *as)
 {
-	int rc = bed_config(b, cmd, conf);
+	bool lenient = as->role == SHIM_ROLE_OBSERVER && !as->master;
+	int rc = lenient ? bed_config_lenient(b, cmd, conf) : bed_config(b, cmd, conf);
 
 	if (rc < 0 && as->alone && b->cfg.primary_slim)
 		rc = cli_fail(cmd, "[dpdk] primary_slim=1 asks for a primary of its own: 'nonic primary', then 'nonic serve'");

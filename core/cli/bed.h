@@ -21,6 +21,7 @@ struct bed {
 	bool waiting;
 	int signal_fd;             /* of a master: HUP, QUIT, TERM and INT come out of it; else -1 */
 	volatile int stop;         /* set when one came */
+	bool faulty;               /* the configuration has errors, and only what could be read of it is in cfg */
 };
 
 /* How a process takes part in a test bed. */
@@ -35,11 +36,13 @@ struct bed_as {
 /*
  * Reads conf, checks the machine, starts the EAL in the role and opens the door. SIGTERM and SIGINT set b->stop from here on
  * (a master's are for it to read). -1: go on, and bed_close at the end; else the exit code after one message that says what
- * is missing.
+ * is missing. An observer that is no master only has to find the bed: errors in conf are a warning then (lenient.h).
  */
 int bed_open(struct bed *b, const struct cli_cmd *cmd, const char *conf, const struct bed_as *as);
 /* The configuration only: no EAL, no door. Same results; bed_close ends it too. */
 int bed_config(struct bed *b, const struct cli_cmd *cmd, const char *conf);
+/* The same for a command that only has to find the bed. */
+int bed_config_lenient(struct bed *b, const struct cli_cmd *cmd, const char *conf);
 void bed_close(struct bed *b);
 
 #endif

@@ -99,9 +99,11 @@ cmd_stop(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	rc = bed_config(&b, &stop_cmd, conf);
-	if (rc >= 0)
+	rc = bed_config_lenient(&b, &stop_cmd, conf);
+	if (rc >= 0) {
+		bed_close(&b);
 		return rc;
+	}
 	rc = CLI_OK;
 	/* the primary ends its workers first (primary_run), so that one signal ends all, in order */
 	pid = machine_primary(&b.m, b.prefix, &stale);

@@ -34,7 +34,8 @@ static const struct cli_cmd ctl_cmd = { "ctl", "[-c FILE] [--wait] [--json] relo
 	"  reload           begins a reload, as HUP does: a new generation of workers with the configuration as it is now. Exit\n"
 	"                   code 1 with the reason when it is refused; with --wait also when it was aborted\n"
 	"  stop             ends the workers gracefully, as QUIT does, and the master; the primary stays\n"
-	"  status           state, generations, live workers, what is left to drain, how the last reload went\n\n"
+	"  status           state, generations, live workers, what is left to drain, how the last reload went, the last one\n"
+	"                   that was refused or aborted\n\n"
 	"      --wait       returns when the reload, or the stop, is over; of a reload it prints the completion line\n"
 	COMMON_HELP };
 
@@ -123,6 +124,9 @@ ifconfig_mtu(struct common *c, const char *ifname, const char *word)
 
 	if (!cli_number(word, 68, 65535, &mtu))
 		return cli_usage(&ifconfig_cmd, "mtu '%s': expected 68 to 65535", word);
+	if (c->proc_id < 0 && c->b.faulty)
+		return cli_fail(&ifconfig_cmd, "which port '%s' is can not be told from a configuration with errors: correct it",
+			ifname);
 	if (c->proc_id < 0 && port < 0)
 		return cli_fail(&ifconfig_cmd, "no port has an interface '%s'; a VLAN interface's own view is changed with -p",
 			ifname);

@@ -9,6 +9,7 @@
 
 #include "../runtime/layout.h"
 
+#define MEMBERS 64u /* of one test bed */
 #define TAP_FIXED_MAC "00:64:74:61:70:" /* of net_tap's mac=fixed; the last byte counts the ports */
 
 void
@@ -137,6 +138,68 @@ check_runtime_dir(struct doctor *d)
 	return false;
 }
 
+/* Adds " PID" of each. */
+static void
+pids(const struct machine_member *x, unsigned int n, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < n && len + 12 < size; i++)
+		len += snprintf(buf + len, size - len, " %d", (int)x[i].pid);
+}
+
+/* One test bed: processes without their primary, workers without their master. conf: "" where it is not known. */
+static void
+check_bed(struct doctor *d, const char *prefix, const char *conf, bool generations)
+{
+	struct machine_member x[MEMBERS];
+	unsigned int n = machine_members(d->m, prefix, x, MEMBERS), masters = 0, workers = 0;
+	char list[200], fix[320];
+	bool stale;
+	pid_t primary = machine_primary(d->m, prefix, &stale);
+
+	for (unsigned int i = 0; i < n; i++) {
+		masters += x[i].role == MACHINE_MASTER;
+		workers += x[i].role == MACHINE_WORKER;
+		generations |= x[i].generation;
+		if (x[i].role == MACHINE_WORKER && conf[0] == '\0')
+			conf = x[i].conf;
+	}
+	if (primary == 0 && n > 0) {
+		pids(x, n, list, sizeof(list));
+		snprintf(fix, sizeof(fix), "kill%s; then start anew: 'nonic primary' clears what is left", list);
+		doctor_add(d, DOCTOR_WARN, "orphans", fix, "the primary of file prefix %.64s is gone, but %u process%s of it still "
+			"run%s: nothing can join them", prefix, n, n == 1 ? "" : "es", n == 1 ? "s" : "");
+	} else if (primary != 0 && generations && masters == 0) {
+		snprintf(fix, sizeof(fix), "nonic serve --conf %.128s (it takes them over)", conf[0] != '\0' ? conf : "FILE");
+		doctor_add(d, DOCTOR_WARN, "master", fix, "file prefix %.64s has no master, and %u worker%s: nobody starts a dead one "
+			"again, and no reload can begin", prefix, workers, workers == 1 ? "" : "s");
+	} else if (primary != 0 && generations)
+		doctor_add(d, DOCTOR_OK, "master", "", "file prefix %.64s has a master and %u worker%s", prefix, workers,
+			workers == 1 ? "" : "s");
+}
+
+/* Every test bed of this machine; what cfg says is known of its own only. */
+static void
+check_beds(struct doctor *d, const struct nonic_config *cfg)
+{
+	char list[1024], own[256] = "", mount[128], fix[320], *prefix, *save;
+
+	if (cfg != NULL)
+		layout_file_prefix(cfg, own, sizeof(own));
+	machine_prefixes(d->m, list, sizeof(list));
+	for (prefix = strtok_r(list, " ", &save); prefix != NULL; prefix = strtok_r(NULL, " ", &save))
+		if (cfg != NULL && strcmp(prefix, own) == 0)
+			check_bed(d, prefix, cfg->file, cfg->graceful_reload);
+		else
+			check_bed(d, prefix, "", false);
+	machine_stale_pages(d->m, mount, sizeof(mount), list, sizeof(list));
+	snprintf(fix, sizeof(fix), "rm %s/PREFIXmap_* (for each prefix named); the next 'nonic primary' does it too", mount);
+	if (list[0] != '\0')
+		doctor_add(d, DOCTOR_WARN, "pages", fix, "hugepages of test beds that are gone: %s", list);
+}
+
 static void
 check_runtime(struct doctor *d, const struct nonic_config *cfg)
 {
@@ -153,6 +216,7 @@ check_runtime(struct doctor *d, const struct nonic_config *cfg)
 		doctor_add(d, DOCTOR_WARN, "runtime", fix, "runtime files of primaries that are gone: %s", stale);
 	else
 		doctor_add(d, DOCTOR_OK, "runtime", "", "no stale runtime files");
+	check_beds(d, cfg);
 	if (cfg == NULL)
 		return;
 	layout_file_prefix(cfg, prefix, sizeof(prefix));

@@ -41,6 +41,22 @@ void machine_stale(const struct machine *m, char *list, size_t n);
 /* Removes the runtime directory and hugepage files of a prefix whose primary is gone. */
 void machine_clean(const struct machine *m, const char *prefix);
 
+/* ---- machine_bed.c ---- */
+
+/* A live process, the primary apart, that takes part in a test bed. */
+struct machine_member {
+	pid_t pid;
+	enum machine_role { MACHINE_OTHER, MACHINE_MASTER, MACHINE_WORKER } role;
+	bool generation;           /* a worker that a master has started */
+	char conf[128];            /* the configuration it was given; "" */
+};
+/* Those of a prefix, at most so many; who may not be looked at is not counted. */
+unsigned int machine_members(const struct machine *m, const char *prefix, struct machine_member *out, unsigned int most);
+/* Prefixes with a runtime directory, separated by blanks. */
+void machine_prefixes(const struct machine *m, char *list, size_t n);
+/* Prefixes with hugepage files in *mount that no process uses, and no runtime directory; separated by blanks. */
+void machine_stale_pages(const struct machine *m, char *mount, size_t mount_n, char *list, size_t n);
+
 bool machine_has_tun(const struct machine *m);
 /* The MAC of a kernel interface as text; false: this network namespace has no such interface. */
 bool machine_if_mac(const struct machine *m, const char *name, char *mac, size_t n);

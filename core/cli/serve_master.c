@@ -239,28 +239,70 @@ serve_master_done(const struct serve_master *sm)
 
 /* ---- answers ----------------------------------------------------------------------------------- */
 
+/* How a reload went, as one object. */
 static void
-status_json(struct text *t, const struct reload_status *st, uint32_t pid)
+report_json(struct text *t, const struct reload_report *r)
 {
 	char line[512];
 
-	text_add(t, "{\"pid\":%u,\"state\":\"%s\",\"generation\":%u,\"window\":%u,\"workers\":%u,\"live\":[%u,%u],\"reloads\":%" PRIu64,
-		pid, reload_state_name(st->state), st->active, st->wid, st->nb_lanes, st->live[0], st->live[1], st->reloads);
-	text_add(t, ",\"aborts\":%" PRIu64 ",\"respawns\":%" PRIu64 ",\"stopping\":%s,\"left\":{\"udp\":%u,\"tcp\":%u,\"half_open\":%u,"
-		"\"unsent\":%" PRIu64 "},\"last\":", st->aborts, st->respawns, st->stopping ? "true" : "false", st->left.udp,
-		st->left.tcp, st->left.half_open, st->left.unsent);
-	if (st->last.gen == 0) {
-		text_add(t, "null}\n");
+	reload_report_text(r, line, sizeof(line));
+	text_add(t, "{\"outcome\":\"%s\",\"generation\":%u,\"complete\":%s,\"forced\":%s,\"total_ms\":%" PRIu64 ",\"handover_ms\":%"
+		PRIu64 ",\"drain_ms\":%" PRIu64 ",\"gap_ns\":%" PRIu64 ",\"forwarded\":%" PRIu64 ",\"relayed\":%" PRIu64 ",\"dropped\":%"
+		PRIu64 ",\"drain_peak\":%u,\"relay_peak\":%u,\"taken\":%" PRIu64, r->complete ? "complete" : "aborted", r->gen,
+		r->complete ? "true" : "false", r->forced ? "true" : "false", r->total_ms, r->handover_ms, r->drain_ms, r->gap_ns,
+		r->forwarded, r->relayed, r->dropped, r->drain_peak, r->relay_peak, r->taken);
+	if (!r->complete) {
+		text_add(t, ",\"reason\":");
+		text_json(t, r->reason != NULL ? r->reason : "?");
+	}
+	text_add(t, ",\"text\":");
+	text_json(t, line);
+	text_add(t, "}");
+}
+
+static void
+trouble_json(struct text *t, const struct reload_trouble *x)
+{
+	if (!x->there) {
+		text_add(t, "null");
 		return;
 	}
-	reload_report_text(&st->last, line, sizeof(line));
-	text_add(t, "{\"generation\":%u,\"complete\":%s,\"forced\":%s,\"total_ms\":%" PRIu64 ",\"handover_ms\":%" PRIu64
-		",\"drain_ms\":%" PRIu64 ",\"gap_ns\":%" PRIu64 ",\"forwarded\":%" PRIu64 ",\"relayed\":%" PRIu64 ",\"dropped\":%" PRIu64
-		",\"drain_peak\":%u,\"relay_peak\":%u,\"text\":", st->last.gen, st->last.complete ? "true" : "false",
-		st->last.forced ? "true" : "false", st->last.total_ms, st->last.handover_ms, st->last.drain_ms, st->last.gap_ns,
-		st->last.forwarded, st->last.relayed, st->last.dropped, st->last.drain_peak, st->last.relay_peak);
-	text_json(t, line);
-	text_add(t, "}}\n");
+	text_add(t, "{\"outcome\":\"%s\",\"ago_ms\":%" PRIu64 ",\"reason\":", x->aborted ? "aborted" : "rejected", x->ago_ms);
+	text_json(t, x->why);
+	text_add(t, "}");
+}
+
+static void
+status_json(struct text *t, const struct reload_status *st, uint32_t pid)
+{
+	text_add(t, "{\"pid\":%u,\"state\":\"%s\",\"generation\":%u,\"window\":%u,\"workers\":%u,\"live\":[%u,%u],\"reloads\":%" PRIu64,
+		pid, reload_state_name(st->state), st->active, st->wid, st->nb_lanes, st->live[0], st->live[1], st->reloads);
+	text_add(t, ",\"aborts\":%" PRIu64 ",\"respawns\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"stopping\":%s,\"left\":{\"udp\":%u,\"tcp\":%u,\"half_open\":%u,"
+		"\"unsent\":%" PRIu64 "},\"last\":", st->aborts, st->respawns, st->taken, st->stopping ? "true" : "false", st->left.udp,
+		st->left.tcp, st->left.half_open, st->left.unsent);
+	if (st->last.gen == 0)
+		text_add(t, "null");
+	else
+		report_json(t, &st->last);
+	text_add(t, ",\"trouble\":");
+	trouble_json(t, &st->trouble);
+	text_add(t, "}\n");
+}
+
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void
+trouble_text(struct text *t, const struct reload_trouble *x)
+{
+	uint64_t s = x->ago_ms / 1000;
+
+	if (x->there)
+		text_add(t, "trouble      %s %" PRIu64 " %s ago: %s\n", x->aborted ? "aborted" : "rejected", s < 120 ? s : s < 7200 ?
+			s / 60 : s / 3600, s < 120 ? "s" : s < 7200 ? "min" : "h", x->why);
 }
 
 static void
@@ -270,34 +312,42 @@ status_text(struct text *t, const struct reload_status *st, uint32_t pid)
 	char line[512];
 
 	text_add(t, "master       pid %u, %s%s\n", pid, reload_state_name(st->state), st->stopping ? ", stopping" : "");
-	text_add(t, "generation   %u, %u of %u workers live", st->active, st->live[side], st->nb_lanes);
+	text_add(t, "generation   %u, %u of %u worker%s live", st->active, st->live[side], st->nb_lanes, plural(st->nb_lanes));
 	if (st->wid != 0)
-		text_add(t, "; window %u: %u of %u workers of generation %u live", st->wid, st->live[gen_side(st->wid)], st->nb_lanes,
-			st->wid);
+		text_add(t, "; window %u: %u of %u worker%s of generation %u live", st->wid, st->live[gen_side(st->wid)], st->nb_lanes,
+			plural(st->nb_lanes), st->wid);
 	else if (st->live[side ^ 1] != 0)
 		text_add(t, "; %u of an older generation", st->live[side ^ 1]);
 	text_add(t, "\n");
 	if (st->state == RELOAD_T3_DRAIN)
-		text_add(t, "to drain     %u UDP flows, %u TCP connections, %u half-open, %" PRIu64 " bytes unsent\n", st->left.udp,
-			st->left.tcp, st->left.half_open, st->left.unsent);
-	text_add(t, "so far       %" PRIu64 " reloads, %" PRIu64 " aborted, %" PRIu64 " workers started again\n", st->reloads,
-		st->aborts, st->respawns);
+		text_add(t, "to drain     %u UDP flow%s, %u TCP connection%s, %u half-open, %" PRIu64 " byte%s unsent\n", st->left.udp,
+			plural(st->left.udp), st->left.tcp, plural(st->left.tcp), st->left.half_open, st->left.unsent,
+			plural(st->left.unsent));
+	text_add(t, "so far       %" PRIu64 " reload%s, %" PRIu64 " aborted, %" PRIu64 " worker%s started again\n", st->reloads,
+		plural(st->reloads), st->aborts, st->respawns, plural(st->respawns));
+	if (st->taken != 0)
+		text_add(t, "split brain  %" PRIu64 " lease%s taken from an owner that lives: two may have polled its queues for a turn; the "
+			"log of the workers says where\n", st->taken, plural(st->taken));
 	if (st->last.gen != 0) {
 		reload_report_text(&st->last, line, sizeof(line));
 		text_add(t, "last         %s\n", line);
 	}
+	trouble_text(t, &st->trouble);
 }
 
 /* How the reload that was the number-th ended; -EAGAIN: it has not yet. */
 static int
-outcome(struct text *t, const struct reload_status *st, const char *number)
+outcome(struct text *t, const struct reload_status *st, const char *number, bool json)
 {
 	char line[512];
 
 	if (st->reloads + st->aborts < strtoull(number, NULL, 10) || st->last.gen == 0)
 		return -EAGAIN;
 	reload_report_text(&st->last, line, sizeof(line));
-	text_add(t, "%s", line);
+	if (json)
+		report_json(t, &st->last);
+	else
+		text_add(t, "%s", line);
 	return st->last.complete ? 0 : -ECANCELED;
 }
 
@@ -324,8 +374,8 @@ answer(struct serve_master *sm, const struct ctl_request *r, struct text *t)
 		serve_master_stop(sm, r->op == CTL_QUIT);
 		return 0;
 	case CTL_RELOAD_STATUS:
-		if (r->nb_words == 2 && strcmp(r->word[0], "outcome") == 0)
-			return outcome(t, &st, r->word[1]);
+		if (r->nb_words >= 2 && strcmp(r->word[0], "outcome") == 0)
+			return outcome(t, &st, r->word[1], r->nb_words > 2 && strcmp(r->word[2], "json") == 0);
 		if (r->nb_words > 0 && strcmp(r->word[0], "json") == 0)
 			status_json(t, &st, shim_self(sm->c.shim).pid);
 		else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../runtime/layout.h"
+#include "../runtime/text.h"
 
 #define PAGE (CTL_TEXT + 1)
 
@@ -432,17 +433,65 @@ master_of(struct tools *t, struct ctl_block **b)
 }
 
 static int
-ask_master(struct tools *t, struct ctl_block *b, enum ctl_op op, const char *word, const char *word2, char *text, size_t n)
+ask_master(struct tools *t, struct ctl_block *b, enum ctl_op op, const char *const *words, char *text, size_t n)
 {
 	char args[CTL_ARGS];
 	size_t len = 0;
 
 	text[0] = '\0';
-	if (word != NULL)
-		len = put_word(args, len, word);
-	if (word2 != NULL)
-		len = put_word(args, len, word2);
+	for (; words != NULL && *words != NULL; words++)
+		len = put_word(args, len, *words);
 	return ctl_call(t->shim, b, op, args, len, text, n, NULL, TOOLS_TIMEOUT_MS);
+}
+
+/* {"outcome":"begun"}; of a failure with its reason, beside the message on stderr. */
+static void
+outcome_json(struct tools *t, const char *outcome, const char *reason)
+{
+	char buf[4096];
+	struct text x;
+
+	if (!t->json)
+		return;
+	text_init(&x, buf, sizeof(buf));
+	text_add(&x, "{\"outcome\":\"%s\"", outcome);
+	if (reason != NULL) {
+		text_add(&x, ",\"reason\":");
+		text_json(&x, reason);
+	}
+	text_add(&x, "}\n");
+	fputs(buf, t->out);
+}
+
+/* What the master said no to, or why it said nothing. */
+static int
+no_answer(struct tools *t, struct ctl_block *b, int rc, const char *text)
+{
+	bool silent = rc == -ETIMEDOUT || rc == -ESRCH;
+
+	outcome_json(t, silent ? "unknown" : "rejected", text[0] != '\0' ? text : strerror(-rc));
+	return complain(t, CTL_MASTER, b, rc, text);
+}
+
+/* How it went, once it is over. */
+static int
+reload_outcome(struct tools *t, struct ctl_block *b, const char *number)
+{
+	const char *words[] = { "outcome", number, t->json ? "json" : NULL, NULL };
+	char text[2048];
+	int rc;
+
+	/* the master bounds every step of a reload: it ends, or the master does */
+	do {
+		shim_sleep_ns(t->shim, TOOLS_STEP_NS);
+		rc = ask_master(t, b, CTL_RELOAD_STATUS, words, text, sizeof(text));
+	} while (rc == -EAGAIN);
+	if (rc < 0 && rc != -ECANCELED)
+		return no_answer(t, b, rc, text);
+	if (rc == -ECANCELED && !t->json)
+		return cli_fail(t->cmd, "%s", text);
+	fprintf(t->out, "%s\n", text);
+	return rc == 0 ? CLI_OK : CLI_FAILED;
 }
 
 int
@@ -454,23 +503,15 @@ tools_reload(struct tools *t, bool wait)
 
 	if (rc >= 0)
 		return rc;
-	rc = ask_master(t, b, CTL_RELOAD, NULL, NULL, text, sizeof(text));
+	rc = ask_master(t, b, CTL_RELOAD, NULL, text, sizeof(text));
 	if (rc < 0)
-		return complain(t, CTL_MASTER, b, rc, text);
-	if (!wait)
+		return no_answer(t, b, rc, text);
+	if (!wait) {
+		outcome_json(t, "begun", NULL);
 		return CLI_OK;
+	}
 	snprintf(number, sizeof(number), "%.20s", text);
-	/* the master bounds every step of a reload: it ends, or the master does */
-	do {
-		shim_sleep_ns(t->shim, TOOLS_STEP_NS);
-		rc = ask_master(t, b, CTL_RELOAD_STATUS, "outcome", number, text, sizeof(text));
-	} while (rc == -EAGAIN);
-	if (rc == -ECANCELED)
-		return cli_fail(t->cmd, "%s", text);
-	if (rc < 0)
-		return complain(t, CTL_MASTER, b, rc, text);
-	fprintf(t->out, "%s\n", text);
-	return CLI_OK;
+	return reload_outcome(t, b, number);
 }
 
 int
@@ -482,24 +523,26 @@ tools_quit(struct tools *t, bool wait)
 
 	if (rc >= 0)
 		return rc;
-	rc = ask_master(t, b, CTL_QUIT, NULL, NULL, text, sizeof(text));
+	rc = ask_master(t, b, CTL_QUIT, NULL, text, sizeof(text));
 	if (rc < 0)
-		return complain(t, CTL_MASTER, b, rc, text);
+		return no_answer(t, b, rc, text);
 	while (wait && ctl_owner_alive(t->shim, b))
 		shim_sleep_ns(t->shim, TOOLS_STEP_NS);
+	outcome_json(t, wait ? "stopped" : "begun", NULL);
 	return CLI_OK;
 }
 
 int
 tools_reload_status(struct tools *t)
 {
+	const char *words[] = { t->json ? "json" : "text", NULL };
 	struct ctl_block *b;
 	char text[4096];
 	int rc = master_of(t, &b);
 
 	if (rc >= 0)
 		return rc;
-	rc = ask_master(t, b, CTL_RELOAD_STATUS, t->json ? "json" : "text", NULL, text, sizeof(text));
+	rc = ask_master(t, b, CTL_RELOAD_STATUS, words, text, sizeof(text));
 	if (rc < 0)
 		return complain(t, CTL_MASTER, b, rc, text);
 	fputs(text, t->out);

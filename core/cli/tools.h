@@ -37,9 +37,12 @@ int tools_order(struct tools *t, int proc, enum ctl_op op, const char *const *wo
 /* Changes an MTU: port and every worker's view (proc -1), or one worker's view only (MTU-4). port: the interface's. */
 int tools_mtu(struct tools *t, int proc, const char *ifname, int port, unsigned long mtu);
 
-/* nonic ctl: begins a reload; wait: prints its completion line, or fails with that of an abort. */
+/*
+ * nonic ctl: begins a reload; wait: prints its completion line, or fails with that of an abort. As JSON each way out is an object on
+ * stdout with "outcome": begun, complete, aborted (both with the numbers), rejected, unknown (the master did not answer).
+ */
 int tools_reload(struct tools *t, bool wait);
-/* Ends master and workers, gracefully; wait: until they have left. */
+/* Ends master and workers, gracefully; wait: until they have left. As JSON "outcome" is begun or stopped, or as above. */
 int tools_quit(struct tools *t, bool wait);
 /* The master's view: state, generations, last reload. */
 int tools_reload_status(struct tools *t);

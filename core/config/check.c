@@ -148,6 +148,11 @@ check_modes(struct config_ctx *c)
 		config_msg_key(c, false, SECT_DPDK, 0, "worker_shutdown_timeout",
 			"no flow is idle for [dpdk] reload_udp_idle_ms = %u before it is over, so every reload ends by force; accepted: "
 			"better more than that", cfg->reload_udp_idle_ms);
+	if (cfg->graceful_reload && cfg->idle_sleep_us > cfg->reload_heartbeat_timeout_ms * 1000ull / 4)
+		config_msg_key(c, false, SECT_DPDK, 0, "idle_sleep",
+			"a worker that slept so long would be taken for dead with [dpdk] reload_heartbeat_timeout_ms = %u: none sleeps more "
+			"than a quarter of that; accepted: better at most %u", cfg->reload_heartbeat_timeout_ms,
+			cfg->reload_heartbeat_timeout_ms * 250);
 	if (cfg->thread_mode && cfg->primary_slim)
 		config_msg_key(c, true, SECT_DPDK, 0, "thread_mode",
 			"excludes [dpdk] primary_slim = 1: one process has no slim primary; accepted: one of the two");

@@ -120,7 +120,8 @@ struct gen_master {
 
 struct gen_lane {
 	uint64_t lease;              /* by compare-and-swap */
-	uint64_t pad[7];
+	uint64_t taken;              /* times an owner found its lease another's; by fetch-add. More than 0: two may have polled at once */
+	uint64_t pad[6];
 } __attribute__((aligned(64)));
 
 struct gen_dir {

@@ -236,6 +236,7 @@ static int
 reject(struct reload_master *m, int rc, const char *why)
 {
 	shim_log(m->shim, SHIM_LOG_ERR, "graceful reload rejected: %s", why);
+	master_trouble(m, false, why);
 	return rc;
 }
 
@@ -248,8 +249,6 @@ reload_master_hup(struct reload_master *m, char *why, size_t n)
 	if (n > 0)
 		why[0] = '\0';
 	m->now_ns = shim_clock_sample(m->shim);
-	if (m->fsm.state != RELOAD_T0_IDLE)
-		event(m, RELOAD_HUP); /* which the machine refuses, and says so */
 	if (!possible(m, why, n))
 		return reject(m, -EBUSY, why);
 	rc = m->ops.check != NULL ? m->ops.check(m->ops.ctx, why, n) : 0;
@@ -349,5 +348,8 @@ reload_master_status(const struct reload_master *m, struct reload_status *out)
 {
 	*out = (struct reload_status){ .state = m->fsm.state, .active = m->active, .wid = m->gen, .nb_lanes = m->nb_lanes,
 		.live = { master_alive(m, 0), master_alive(m, 1) }, .reloads = m->reloads, .aborts = m->aborts,
-		.respawns = m->respawns, .stopping = m->stop, .stopped = m->stopped, .last = m->last, .left = m->left };
+		.respawns = m->respawns, .stopping = m->stop, .stopped = m->stopped, .last = m->last, .left = m->left,
+		.trouble = m->trouble };
+	out->taken = master_taken(m);
+	out->trouble.ago_ms = m->trouble.there ? master_ms(m) - m->trouble.at_ms : 0;
 }

@@ -48,7 +48,15 @@ struct reload_report {
 	uint64_t total_ms, handover_ms, drain_ms;
 	uint64_t gap_ns;             /* longest time that a lane was nobody's, from the workers' stamps; 0: not known */
 	uint64_t forwarded, relayed, dropped;
+	uint64_t taken;              /* leases that a live owner found taken in this round: two may have polled; should be 0 */
 	uint32_t drain_peak, relay_peak;
+};
+
+/* The last HUP that was refused, or round that was aborted. */
+struct reload_trouble {
+	bool there, aborted;         /* there: there was one; aborted: else it was refused */
+	uint64_t at_ms, ago_ms;
+	char why[200];
 };
 
 struct reload_status {
@@ -56,9 +64,11 @@ struct reload_status {
 	uint32_t active, wid;        /* wid: the new generation in a window, 0 else */
 	unsigned int nb_lanes, live[GEN_SIDES];
 	uint64_t reloads, aborts, respawns;
+	uint64_t taken;              /* as in the report, since the primary's start */
 	bool stopping, stopped;
 	struct reload_report last;   /* gen 0: none yet */
 	struct drain_counts left;    /* sums of the old generation's reports in T3 */
+	struct reload_trouble trouble;
 };
 
 /*

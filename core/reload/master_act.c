@@ -61,6 +61,7 @@ open_window(struct reload_master *m)
 	m->spawn_failed = 0;
 	m->expected = WINDOW_OPEN;
 	m->stall_ms = 0;
+	m->taken_before = master_taken(m);
 	for (unsigned int lane = 0; lane < m->nb_lanes; lane++) {
 		/* relaxed, both: compared for equality later */
 		m->w[side][lane].parked_before = shim_load64(m->shim, &m->dir->seat[side][lane].parked_at_ns, SHIM_RELAXED);
@@ -102,6 +103,8 @@ tell_end(struct reload_master *m, bool complete)
 	master_report(m, complete);
 	reload_report_text(&m->last, text, sizeof(text));
 	shim_log(m->shim, complete ? SHIM_LOG_NOTICE : SHIM_LOG_ALERT, "%s", text);
+	if (!complete)
+		master_trouble(m, true, m->last.reason != NULL ? m->last.reason : "?");
 }
 
 static void

@@ -40,7 +40,9 @@ struct reload_master {
 	uint64_t stop_ms, kill_ms;   /* the stop's second stage is due at */
 	uint64_t stall_ms;           /* the last line about the present drain */
 	uint64_t reloads, aborts, respawns;
+	uint64_t taken_before;       /* when the window opened */
 	struct reload_report last;
+	struct reload_trouble trouble;
 	struct drain_counts left;
 	unsigned int unreported;     /* live old workers without a report in this drain */
 };
@@ -86,6 +88,10 @@ uint64_t master_retry(const struct reload_master *m);
 
 /* Sums of the round that ends now into m->last. */
 void master_report(struct reload_master *m, bool complete);
+/* Leases that were taken from live owners, over the lanes. */
+uint64_t master_taken(const struct reload_master *m);
+/* Keeps why a HUP was refused, or a round aborted, for nonic ctl status. */
+void master_trouble(struct reload_master *m, bool aborted, const char *why);
 /* REL-9: says what holds the drain, if it is time. */
 void master_stalled(struct reload_master *m);
 

@@ -7,7 +7,7 @@
 
 /* Relaxed, all of it: counts for people; each is whole by itself. */
 static uint64_t
-count(struct reload_master *m, const uint64_t *w)
+count(const struct reload_master *m, const uint64_t *w)
 {
 	return shim_load64(m->shim, w, SHIM_RELAXED);
 }
@@ -36,13 +36,23 @@ gap_of(struct reload_master *m, unsigned int lane)
 	return parked == 0 || parked == master_old(m, lane)->parked_before || took < parked ? 0 : took - parked;
 }
 
+uint64_t
+master_taken(const struct reload_master *m)
+{
+	uint64_t n = 0;
+
+	for (unsigned int lane = 0; lane < m->nb_lanes; lane++)
+		n += count(m, &m->dir->lane[lane].taken);
+	return n;
+}
+
 void
 master_report(struct reload_master *m, bool complete)
 {
 	struct reload_report r = { .gen = complete ? m->gen : m->active, .complete = complete, .forced = m->fsm.forced,
 		.reason = complete ? NULL : m->fsm.reason, .reclaimed = m->window.state == WINDOW_ROLLBACK,
 		.total_ms = master_ms(m) - m->fsm.began_ms, .handover_ms = m->fsm.handover_ms,
-		.drain_ms = m->fsm.drain_ms };
+		.drain_ms = m->fsm.drain_ms, .taken = master_taken(m) - m->taken_before };
 
 	for (unsigned int lane = 0; lane < m->nb_lanes; lane++) {
 		uint64_t gap = complete ? gap_of(m, lane) : 0;
@@ -55,9 +65,16 @@ master_report(struct reload_master *m, bool complete)
 }
 
 void
+master_trouble(struct reload_master *m, bool aborted, const char *why)
+{
+	m->trouble = (struct reload_trouble){ .there = true, .aborted = aborted, .at_ms = master_ms(m) };
+	snprintf(m->trouble.why, sizeof(m->trouble.why), "%s", why);
+}
+
+void
 reload_report_text(const struct reload_report *r, char *buf, size_t n)
 {
-	char dropped[40] = "", gap[40] = "";
+	char dropped[40] = "", gap[40] = "", taken[72] = "";
 
 	if (!r->complete) {
 		snprintf(buf, n, "graceful reload aborted: %s (old generation %s)", r->reason != NULL ? r->reason : "?",
@@ -66,12 +83,14 @@ reload_report_text(const struct reload_report *r, char *buf, size_t n)
 	}
 	if (r->dropped > 0)
 		snprintf(dropped, sizeof(dropped), ", dropped %" PRIu64 " pkts", r->dropped);
+	if (r->taken > 0)
+		snprintf(taken, sizeof(taken), ", %" PRIu64 " lease%s taken from a live owner", r->taken, r->taken == 1 ? "" : "s");
 	if (r->gap_ns > 0)
 		snprintf(gap, sizeof(gap), ", gap %" PRIu64 " us", (r->gap_ns + 999) / 1000);
 	snprintf(buf, n, "graceful reload complete: generation %u now active (took %" PRIu64 " ms: handover %" PRIu64
-		" ms, drain %" PRIu64 " ms, drain forwarded %" PRIu64 " / relayed %" PRIu64 " pkts, ring peak rx %u / tx %u)%s%s%s",
+		" ms, drain %" PRIu64 " ms, drain forwarded %" PRIu64 " / relayed %" PRIu64 " pkts, ring peak rx %u / tx %u)%s%s%s%s",
 		r->gen, r->total_ms, r->handover_ms, r->drain_ms, r->forwarded, r->relayed, r->drain_peak, r->relay_peak,
-		dropped, gap, r->forced ? " (deadline forced)" : "");
+		dropped, gap, taken, r->forced ? " (deadline forced)" : "");
 }
 
 void

@@ -28,6 +28,22 @@ report(struct seat *st, const char *what, uint64_t word)
 		what, word);
 }
 
+/*
+ * The lease that this process held is another's, though it lives: it was taken for dead, or something wrote into the word. In its
+ * last turn two may have polled. Counted each time, told once.
+ */
+static void
+taken(struct seat *st, const char *how)
+{
+	st->held = 0;
+	/* relaxed: a count for people */
+	shim_fetch_add64(st->shim, &st->dir->lane[st->lane].taken, 1, SHIM_RELAXED);
+	if (!st->told_taken)
+		shim_log(st->shim, SHIM_LOG_ALERT, "lane %u: %s while this process, which lives, believed to own the lane: two may have "
+			"polled it for a turn", st->lane, how);
+	st->told_taken = true;
+}
+
 /* ---- sitting down ---- */
 
 /* The first generation, made by a worker that has no master. */
@@ -406,6 +422,8 @@ lease_turn(struct seat *st, uint64_t word, uint64_t now_ns)
 			return SEAT_DO_LET_GO;
 		return 0;
 	}
+	if (st->held != 0 && possible)
+		taken(st, "its lease was taken");
 	st->held = 0;
 	if (!possible)
 		report(st, "lease", word);
@@ -426,8 +444,9 @@ seat_let_go(struct seat *st, uint64_t now_ns)
 	/* relaxed: a stamp; before the swap, so that who sees the lane free sees when */
 	shim_store64(st->shim, &st->mine->parked_at_ns, now_ns, SHIM_RELAXED);
 	/* lost only if this process was taken for dead, or the word was damaged: it does not poll then, either */
-	if (lease_of(st->held, &l) == 0)
-		gen_lease_swap(st->shim, st->dir, st->lane, l, LEASE_PARKED, st->gen);
+	if (lease_of(st->held, &l) == 0 && !gen_lease_swap(st->shim, st->dir, st->lane, l, LEASE_PARKED, st->gen) &&
+	    gen_lease(st->shim, st->dir, st->lane, &l) == 0)
+		taken(st, "its lease was taken");
 	st->held = 0;
 	st->nobody_ns = 0;
 	st->role = SEAT_ROLE_PARKED;
@@ -585,6 +604,8 @@ seat_turn(struct seat *st, uint64_t now_ns)
 
 	/* relaxed: its own word; another's in it means that this process was taken for dead */
 	if (!st->claimed || shim_load64(st->shim, &st->mine->claim, SHIM_RELAXED) != st->proc_word) {
+		if (st->claimed && st->held != 0)
+			taken(st, "its seat was taken");
 		st->claimed = false;
 		st->held = 0;
 		st->role = SEAT_ROLE_PARKED;

@@ -76,7 +76,7 @@ struct seat {
 	bool claimed, handing;
 	bool stamp;                  /* the last turn took the lane: the next one is due at once */
 	/* the rest is seat.c's own */
-	bool took, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported;
+	bool took, gave, paired, had_peer, told_gone, owe_gone, hand_marked, reported, told_taken;
 	uint32_t open_wid;           /* window that SEAT_DO_OPEN was told for and SEAT_DO_CLOSE was not */
 	uint64_t held;               /* the lease word that this process made; 0: none */
 	uint64_t beat, acted;        /* last heartbeat; window word that the last turn acted upon */

@@ -70,7 +70,12 @@ def test(build):
         check(not bad, "%d answers by the wrong generation: %s" % (len(bad), bad[:5]))
         check(s.load.twice == s.load.strange == s.load.refused() == 0, "twice %d, strange %d, refused %d" % (
             s.load.twice, s.load.strange, s.load.refused()))
+        check(s.bed.cli_json("ctl", "status")["taken"] == 0, "a lease was taken from its live owner")
         print("%d datagrams; %s" % (s.load.sent(), "; ".join(r.line.split("complete: ")[1] for r in rounds + [quiet])))
+        said = s.bed.cli_json("ctl", "reload", "--wait")
+        check(said["outcome"] == "complete" and said["generation"] == quiet.generation + 1 and said["total_ms"] > 0,
+              "ctl reload --wait --json: %s" % said)
+        s.bed.config("[dpdk]\nlcore_mask=none\nfile_prefix=@PREFIX@\n") # 'nonic stop' needs no more than the prefix
         s.bed.stop()
 
 

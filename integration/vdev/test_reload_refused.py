@@ -5,6 +5,7 @@ aborted because the new worker can not come up. The old generation serves on in 
 
 REL-1, REL-2, REL-12, REL-17, PAR-3, CFG-6
 """
+import json
 import signal
 import time
 
@@ -45,11 +46,28 @@ def configurations(r):
     r.ctl("[dpdk] drain_ring_size has changed", "a changed device key")
     r.write(r.text.replace("reload_udp_idle_ms=300", "reload_udp_idle_ms=soon"))
     r.hup("reload_udp_idle_ms = soon", "a value that is none")
-    code, _, err = r.s.bed.cli("ctl", "reload", ok=False)
-    check(code == 1 and "reload_udp_idle_ms = soon" in err, "ctl reload with such a file: %d %s" % (code, err))
+    r.ctl("master: the configuration is not good any more", "ctl reload with such a file")
+    found_all_the_same(r)
     r.write("")
     r.hup("the configuration is not good any more", "an empty file")
     r.write(r.text)
+
+
+def found_all_the_same(r):
+    """Who only has to find the bed finds it with a broken file too, and says in one line that it is broken."""
+    for words in (("ctl", "status"), ("status",), ("arp",)):
+        _, out, err = r.s.bed.cli(*words)
+        said = [w for w in err.split("\n") if w.startswith("nonic ")]
+        check(out and len(said) == 1 and "has 1 error (the first: " in said[0] and "reload_udp_idle_ms = soon" in said[0],
+              "%s with a broken file: %s" % (" ".join(words), err))
+    last = r.s.bed.cli_json("ctl", "status")["trouble"]
+    check(last["outcome"] == "rejected" and "reload_udp_idle_ms = soon" in last["reason"] and last["ago_ms"] < 60000,
+          "ctl status of the refusal: %s" % last)
+    code, out, _ = r.s.bed.cli("ctl", "reload", "--json", ok=False)
+    said = json.loads(out)
+    check(code == 1 and said["outcome"] == "rejected" and "reload_udp_idle_ms = soon" in said["reason"], "as JSON: %s" % said)
+    code, _, err = r.s.bed.cli("serve", "--alone", ok=False)
+    check(code == 1 and "warning" not in err, "who starts something takes no broken file: %s" % err)
 
 
 def buffers(r):
@@ -75,6 +93,7 @@ def hup_during_hup(r):
         r.hup(".", "HUP in " + state)
         check(len({g for g, _ in r.s.rl.workers()}) <= 2, "a third generation: %s" % r.s.rl.workers())
     r.s.rl.ended(began, mark).complete()
+    check(not r.s.rl.log.find("illegal event", mark), "a refusal is told twice")
 
 
 def poke(r, value):

@@ -197,6 +197,9 @@ check_words(struct sim_world *w, void *arg, char *why, size_t n)
 	h->active = win.active;
 	h->wid = win.wid;
 	for (unsigned int i = 0; i < h->nb_lanes; i++)
+		if (h->dir->lane[i].taken != 0)
+			return snprintf(why, n, "lane %u: its lease was taken from a live owner", i);
+	for (unsigned int i = 0; i < h->nb_lanes; i++)
 		if (h->lane[i].polls > 0 && !h->settled && sim_now(w) - h->lane[i].polled_ns > IDLE_MAX_NS)
 			return snprintf(why, n, "nobody polls lane %u since %llu ms (window %s %u, active %u, lease %llx)", i,
 				(unsigned long long)((sim_now(w) - h->lane[i].polled_ns) / MS), gen_window_name(win.state),

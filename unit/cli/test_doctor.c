@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -349,6 +350,112 @@ test_runtime_files_live_and_stale(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
+/* A live process of prefix container-t, as /proc and its EAL tell; words end with a blank each. */
+static void
+put_member(int pid, const char *words)
+{
+	char path[128], text[256], *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "/var/run/dpdk/container-t/mp_socket_%d_7f", pid);
+	put(path, "");
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	put(path, "00400000-0048 r-xp 00000000 08:02 135 /bin/x\n7f00-7f10 rw-s 0 00:18 24 /run/dpdk/container-t/fbarray_memzone\n");
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	put(path, "");
+	snprintf(path, sizeof(path), "%s/proc/%d/cmdline", root, pid);
+	snprintf(text, sizeof(text), "%s", words);
+	for (p = text; *p != '\0'; p++)
+		*p = *p == ' ' ? '\0' : *p;
+	fd = open(path, O_WRONLY);
+	assert_int_equal(write(fd, text, strlen(words)), (int)strlen(words));
+	close(fd);
+}
+
+/* TST-6 */
+static void
+test_processes_whose_primary_is_gone(void **state)
+{
+	(void)state;
+	put("/var/run/dpdk/container-t/config", "");
+	put_member(41, "serve -c a.ini ");
+	look(NULL);
+	expect("orphans", DOCTOR_WARN, "file prefix container-t is gone, but 1 process of it still runs", "kill 41;");
+	put_member(42, "/bin/nonic-dpdk serve --conf a.ini --proc-id 1 --generation 7 ");
+	look(NULL);
+	expect("orphans", DOCTOR_WARN, "2 processes of it still run:", "42");
+	/* a dead one's socket, and one whose pid is another program's now */
+	gone("/proc/41");
+	put("/proc/42/maps", "00400000-0048 r-xp 00000000 08:02 135 /bin/bash\n");
+	look(NULL);
+	assert_null(find("orphans"));
+	expect("runtime", DOCTOR_WARN, "container-t", "rm -r");
+	put("/var/run/dpdk/container-t/mp_socket_x", "");
+	put("/var/run/dpdk/container-t/mp_socket", "");
+	look(NULL);
+	assert_null(find("orphans"));
+}
+
+/* TST-6, REL-1 */
+static void
+test_workers_whose_master_is_gone(void **state)
+{
+	const char *graceful = DPDK "graceful_reload=1\nprimary_slim=1\n[vdev0]\ndriver=net_tap\n" PORT;
+	pid_t pid;
+
+	(void)state;
+	put("/var/run/dpdk/container-t/config", "");
+	pid = lock_holder("/var/run/dpdk/container-t/config");
+	look(NULL);
+	assert_null(find("master")); /* nothing says that there should be one */
+	look(graceful);
+	expect("master", DOCTOR_WARN, "container-t has no master, and 0 workers", "nonic serve --conf t.ini");
+	put_member(42, "/bin/nonic-dpdk serve --conf=a.ini --proc-id 1 --generation 7 ");
+	look(NULL);
+	expect("master", DOCTOR_WARN, "has no master, and 1 worker:", "nonic serve --conf a.ini (it takes them over)");
+	put_member(42, "/bin/nonic-dpdk serve -ca.ini -p1 --generation 7 ");
+	look(NULL);
+	expect("master", DOCTOR_WARN, "has no master", "nonic serve --conf a.ini");
+	put_member(42, "/bin/nonic-dpdk serve --generation 7 --proc-id=1 --conf ");
+	look(NULL);
+	expect("master", DOCTOR_WARN, "has no master", "nonic serve --conf FILE");
+	put_member(43, "status ");
+	put_member(44, "serve -c b.ini ");
+	look(NULL);
+	expect("master", DOCTOR_OK, "has a master and 1 worker", "");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* TST-6 */
+static void
+test_hugepages_that_nobody_uses(void **state)
+{
+	char path[128];
+	int fd;
+
+	(void)state;
+	put("/dev/hugepages/container-umap_0", "");
+	put("/dev/hugepages/container-umap_1", "");
+	put("/dev/hugepages/container-vmap_0", "");
+	put("/dev/hugepages/container-tmap_0", "");
+	put("/dev/hugepages/map_0", "");
+	put("/dev/hugepages/a_map_of", "");
+	put("/var/run/dpdk/container-t/config", "");
+	snprintf(path, sizeof(path), "%s/dev/hugepages/container-vmap_0", root);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_SH), 0); /* another container's */
+	look(NULL);
+	expect("pages", DOCTOR_WARN, "gone: container-u", "rm /dev/hugepages/PREFIXmap_*");
+	assert_null(strstr(find("pages")->text, "container-v"));
+	assert_null(strstr(find("pages")->text, "container-t"));
+	assert_null(strstr(find("pages")->text, "a_"));
+	close(fd);
+	put("/proc/mounts", "");
+	look(NULL);
+	assert_null(find("pages"));
+}
+
 static void
 test_runtime_directory_of_an_ordinary_user(void **state)
 {
@@ -451,6 +558,8 @@ main(void)
 		T(test_machine_that_has_everything), T(test_hugepages_missing_used_or_too_few),
 		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
 		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
+		T(test_processes_whose_primary_is_gone), T(test_workers_whose_master_is_gone),
+		T(test_hugepages_that_nobody_uses),
 		T(test_suspended_processes), T(test_tap_with_one_mac_at_both_ends), T(test_eal_arguments_that_keep_others_out),
 		T(test_runtime_directory_of_an_ordinary_user), T(test_runtime_directory_of_somebody_else),
 		T(test_preflight_of_one_process_needs_no_hugepages),

@@ -458,14 +458,16 @@ test_ctl_status_as_text_and_json(void **state)
 	assert_int_equal(tools_reload_status(&e->t), CLI_OK);
 	says(e, "\"state\":\"T3_DRAIN\",\"generation\":4,\"window\":5,\"workers\":2,\"live\":[2,1],\"reloads\":3");
 	assert_int_equal(tools_reload_status(&e->t), CLI_OK);
-	says(e, "\"left\":{\"udp\":17,\"tcp\":2,\"half_open\":1,\"unsent\":99},\"last\":null}\n");
-	fake.st.last = (struct reload_report){ .gen = 4, .forced = true, .gap_ns = 12345 };
+	says(e, "\"left\":{\"udp\":17,\"tcp\":2,\"half_open\":1,\"unsent\":99},\"last\":null,\"trouble\":null}\n");
+	fake.st.last = (struct reload_report){ .gen = 4, .forced = true, .gap_ns = 12345, .reason = "because" };
+	fake.st.trouble = (struct reload_trouble){ .there = true, .aborted = true, .ago_ms = 71000, .why = "a \"reason\"" };
 	fake.st.wid = 0;
 	fake.st.state = RELOAD_T0_IDLE;
 	fake.st.stopping = true;
 	assert_int_equal(tools_reload_status(&e->t), CLI_OK);
 	says(e, "\"gap_ns\":12345,\"forwarded\":0,\"relayed\":0,\"dropped\":0,\"drain_peak\":0,\"relay_peak\":0,"
-		"\"text\":\"report of generation 4 \\\"aborted\\\"\"}}\n");
+		"\"taken\":0,\"reason\":\"because\",\"text\":\"report of generation 4 \\\"aborted\\\"\"},\"trouble\":{\"outcome\":\"aborted\","
+		"\"ago_ms\":71000,\"reason\":\"a \\\"reason\\\"\"}}\n");
 	e->t.json = false;
 	assert_int_equal(tools_reload_status(&e->t), CLI_OK);
 	says(e, "; 1 of an older generation\n");
@@ -474,6 +476,66 @@ test_ctl_status_as_text_and_json(void **state)
 	e->t.json = true;
 	assert_int_equal(tools_status(&e->t), CLI_OK);
 	says(e, ",\"master\":{\"pid\":");
+	env_free(e);
+}
+
+/* REL-3, REL-8 */
+static void
+test_ctl_status_says_one_of_one_and_how_old_a_refusal_is(void **state)
+{
+	static const struct { uint64_t ms; const char *line; } age[] = {
+		{ 999, "trouble      rejected 0 s ago: no\n" }, { 119999, "trouble      rejected 119 s ago: no\n" },
+		{ 120000, "trouble      rejected 2 min ago: no\n" }, { 7200000, "trouble      rejected 2 h ago: no\n" },
+	};
+	struct env *e = env_new();
+
+	(void)state;
+	assert_int_equal(open_master(e), 0);
+	mock_hook(e->s, MOCK_OP_sleep_ns, turn, e);
+	fake.st = (struct reload_status){ .state = RELOAD_T3_DRAIN, .active = 4, .wid = 5, .nb_lanes = 1, .live = { 1, 1 },
+		.reloads = 1, .respawns = 1, .taken = 1, .left = { .udp = 1, .tcp = 1, .unsent = 1 } };
+	assert_int_equal(tools_reload_status(&e->t), CLI_OK);
+	says(e, "generation   4, 1 of 1 worker live; window 5: 1 of 1 worker of generation 5 live\n"
+		"to drain     1 UDP flow, 1 TCP connection, 0 half-open, 1 byte unsent\n"
+		"so far       1 reload, 0 aborted, 1 worker started again\n"
+		"split brain  1 lease taken from an owner that lives: two may have polled its queues for a turn; ");
+	for (size_t i = 0; i < sizeof(age) / sizeof(age[0]); i++) {
+		fake.st.trouble = (struct reload_trouble){ .there = true, .ago_ms = age[i].ms, .why = "no" };
+		assert_int_equal(tools_reload_status(&e->t), CLI_OK);
+		says(e, age[i].line);
+	}
+	env_free(e);
+}
+
+/* REL-3, REL-12 */
+static void
+test_ctl_reload_and_stop_as_json(void **state)
+{
+	struct env *e = env_new();
+
+	(void)state;
+	assert_int_equal(open_master(e), 0);
+	e->t.json = true;
+	assert_int_equal(tools_reload(&e->t, false), CLI_FAILED); /* nobody answers */
+	says(e, "{\"outcome\":\"unknown\",\"reason\":");
+	mock_hook(e->s, MOCK_OP_sleep_ns, turn, e);
+	fake.hup = -EBUSY;
+	assert_int_equal(tools_reload(&e->t, true), CLI_FAILED);
+	says(e, "{\"outcome\":\"rejected\",\"reason\":\"the reason\"}\n");
+	fake.hup = 0;
+	assert_int_equal(tools_reload(&e->t, false), CLI_OK);
+	says(e, "{\"outcome\":\"begun\"}\n");
+	fake.st.last = (struct reload_report){ .gen = 5, .complete = true, .total_ms = 812, .handover_ms = 3, .forwarded = 70 };
+	mock_hook(e->s, MOCK_OP_sleep_ns, count_up, e);
+	assert_int_equal(tools_reload(&e->t, true), CLI_OK);
+	says(e, "{\"outcome\":\"complete\",\"generation\":5,\"complete\":true,\"forced\":false,\"total_ms\":812,\"handover_ms\":3,"
+		"\"drain_ms\":0,\"gap_ns\":0,\"forwarded\":70,");
+	fake.st.reloads = 0;
+	fake.st.last.complete = false;
+	assert_int_equal(tools_reload(&e->t, true), CLI_FAILED);
+	says(e, "{\"outcome\":\"aborted\",\"generation\":5,\"complete\":false,");
+	assert_int_equal(tools_quit(&e->t, false), CLI_OK);
+	says(e, "{\"outcome\":\"begun\"}\n");
 	env_free(e);
 }
 
@@ -568,6 +630,8 @@ main(void)
 		cmocka_unit_test(test_ctl_reload_begins_waits_and_fails_with_the_reason),
 		cmocka_unit_test(test_ctl_reload_wait_prints_the_line),
 		cmocka_unit_test(test_ctl_status_as_text_and_json),
+		cmocka_unit_test(test_ctl_status_says_one_of_one_and_how_old_a_refusal_is),
+		cmocka_unit_test(test_ctl_reload_and_stop_as_json),
 		cmocka_unit_test(test_other_requests_and_a_master_that_does_not_answer),
 		cmocka_unit_test(test_the_primary_s_stop_order_ends_it),
 		cmocka_unit_test(test_ready_is_said_once_when_every_lane_is_polled),

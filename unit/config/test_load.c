@@ -142,7 +142,18 @@ reload_keys_fit_each_other(void **state)
 		"worker_shutdown_timeout=5000\n" PORT, 0), 0);
 	assert_int_equal(f->ms.n, 1);
 	assert_non_null(strstr(f->ms.m[0].text, "reload_udp_idle_ms = 5000 before it is over"));
-	/* without reloads neither matters */
+	/* idle_sleep is in us, the heartbeat in ms */
+	assert_int_equal(load(f, &f->a, DPDK "primary_slim=1\ngraceful_reload=1\nreload_heartbeat_timeout_ms=40\nidle_sleep=10001\n"
+		PORT, 0), 0);
+	assert_int_equal(f->ms.n, 1);
+	assert_non_null(strstr(f->ms.m[0].text, "[dpdk] idle_sleep = 10001"));
+	assert_non_null(strstr(f->ms.m[0].text, "reload_heartbeat_timeout_ms = 40"));
+	assert_int_equal(load(f, &f->a, DPDK "primary_slim=1\ngraceful_reload=1\nreload_heartbeat_timeout_ms=40\nidle_sleep=10000\n"
+		PORT, 0), 0);
+	assert_int_equal(f->ms.n, 0);
+	/* without reloads none of it matters */
+	assert_int_equal(load(f, &f->a, DPDK "reload_heartbeat_timeout_ms=10\nidle_sleep=1000000\n" PORT, 0), 0);
+	assert_int_equal(f->ms.n, 0);
 	assert_int_equal(load(f, &f->a, DPDK "reload_udp_idle_ms=5000\nworker_shutdown_timeout=5000\n" PORT, 0), 0);
 	assert_int_equal(f->ms.n, 0);
 	assert_int_equal(load(f, &f->a, DPDK "drain_ring_size=64\n" PORT, 0), 0);

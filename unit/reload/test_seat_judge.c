@@ -143,6 +143,10 @@ test_a_lease_of_the_own_generation_that_another_process_made_is_not_polled(void 
 	/* it is taken anew, by a word of this process, for nobody else can sit here */
 	assert_true((sf_run(1, sf_old) & SEAT_DO_TOOK) != 0);
 	assert_int_equal(sf_lease(0).fence, l.fence + 1);
+	assert_int_equal(sf.d->lane[0].taken, 1);
+	sf_run(1000, NULL);
+	assert_int_equal(sf.d->lane[0].taken, 1);
+	assert_int_equal(sf.d->lane[1].taken, 0);
 }
 
 /* REL-13 */
@@ -158,6 +162,7 @@ test_whoever_lost_its_seat_leaves_without_a_word(void **state)
 	beat = sf.d->seat[0][0].heartbeat;
 	assert_int_equal(sf_run(3, sf_old), SEAT_DO_EXIT);
 	assert_int_equal(sf_old->st.role, SEAT_ROLE_PARKED);
+	assert_int_equal(sf.d->lane[0].taken, 1); /* it owned the lane until then */
 	assert_int_equal(sf.d->seat[0][0].heartbeat, beat);
 	seat_report(&sf_old->st, &(struct drain_counts){ .udp = 1 }, 1);
 	assert_int_equal(sf.d->seat[0][0].drain.udp, 0);
@@ -177,6 +182,36 @@ test_a_swap_that_is_lost_when_letting_go_leaves_no_owner_here(void **state)
 	seat_let_go(&sf_old->st, sf.now_ns);
 	assert_int_equal(sf_old->st.role, SEAT_ROLE_PARKED);
 	assert_int_equal(sf_lease(0).gen, 3);
+}
+
+/* REL-5, REL-13 */
+static void
+test_an_owner_that_was_taken_for_dead_counts_it_and_says_so_once(void **state)
+{
+	uint32_t fence = sf_lease(0).fence;
+	unsigned int alerts;
+
+	(void)state;
+	sf_run(3, NULL);
+	alerts = mock_messages(sf.s, SHIM_LOG_ALERT);
+	for (unsigned int i = 1; i <= 3; i++) {
+		sf.d->lane[0].lease = lease_word((struct lease){ LEASE_OWNED, 2, fence + 100 * i });
+		sf_run(1, NULL);
+		assert_int_equal(sf.d->lane[0].taken, i);
+	}
+	assert_int_equal(mock_messages(sf.s, SHIM_LOG_ALERT), alerts + 1);
+	/* what nobody can have made is damage, not a second owner; whose it is is told as such */
+	sf.d->lane[0].lease = UINT64_MAX;
+	sf_run(1, NULL);
+	assert_int_equal(sf.d->lane[0].taken, 3);
+	/* letting go of what is another's already */
+	sf_run(3 * SF_TIMEOUT_MS, NULL);
+	assert_int_equal(sf_old1->st.role, SEAT_ROLE_OWNER);
+	sf_step(WINDOW_PARKING);
+	assert_true((seat_turn(&sf_old1->st, sf.now_ns) & SEAT_DO_LET_GO) != 0);
+	sf.d->lane[1].lease = lease_word((struct lease){ LEASE_OWNED, 3, 9 });
+	seat_let_go(&sf_old1->st, sf.now_ns);
+	assert_int_equal(sf.d->lane[1].taken, 1);
 }
 
 /* REL-2, REL-13 */
@@ -209,6 +244,7 @@ main(void)
 #define PAIR(name) cmocka_unit_test_setup_teardown(name, sf_setup_pair, sf_teardown)
 	const struct CMUnitTest tests[] = {
 		PAIR(test_a_suspended_machine_declares_nobody_dead),
+		PAIR(test_an_owner_that_was_taken_for_dead_counts_it_and_says_so_once),
 		PAIR(test_who_beats_is_alive_whatever_the_system_says_of_its_pid),
 		PAIR(test_nobody_takes_the_lane_of_one_who_beats_even_if_its_pid_is_not_found),
 		PAIR(test_a_process_that_may_not_be_asked_about_is_alive),

@@ -150,7 +150,9 @@ call(const char *words)
 	if (pid == 0) {
 		dup2(fd[0], 1);
 		dup2(fd[1], 2);
-		if (argc > 0 && strcmp(argv[0], "explore") == 0)
+		if (argc > 0 && strcmp(argv[0], "list") == 0)
+			status = sim_cli_list(argc > 1);
+		else if (argc > 0 && strcmp(argv[0], "explore") == 0)
 			status = sim_cli_explore_table(used, argc, argv);
 		else if (argc > 0 && strcmp(argv[0], "soak") == 0)
 			status = sim_cli_soak_table(used, argc, argv);
@@ -397,7 +399,8 @@ a_soak_test_runs_until_its_time_is_over_and_tells(void **state)
 static void
 the_table_is_complete_and_can_be_listed(void **state)
 {
-	unsigned int n = 0;
+	unsigned int n = 0, at = 0;
+	long column;
 
 	(void)state;
 	for (; sim_scenarios[n] != NULL; n++) {
@@ -407,8 +410,17 @@ the_table_is_complete_and_can_be_listed(void **state)
 	}
 	assert_true(n >= 9);
 	assert_null(sim_scenario_find("none"));
-	assert_int_equal(sim_cli_list(false), 0);
-	assert_int_equal(sim_cli_list(true), 0);
+	assert_int_equal(call("list --json"), 0);
+	assert_memory_equal(out, "[{\"name\":\"", 10);
+	/* every description begins in the same column, two blanks behind the longest name at least */
+	assert_int_equal(call("list"), 0);
+	column = strstr(out, sim_scenarios[0]->description) - out;
+	for (const char *line = out; n-- > 0; line = strchr(line, '\n') + 1) {
+		const char *d = strstr(line, sim_scenarios[(line == out ? 0 : ++at)]->description);
+
+		assert_int_equal(d - line, column);
+		assert_memory_equal(d - 2, "  ", 2);
+	}
 }
 
 int
