@@ -97,6 +97,8 @@ uint64_t worker_tx_due(const struct worker *w);
 unsigned int worker_relay(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
 /* Frames that neither relay ring nor back-log took: counts and says so. */
 void worker_relay_full(struct worker_port *wp, unsigned int dropped);
+/* Frames to the other generation's stack, by its drain ring. Takes all; returns how many are on their way, the others are counted. */
+unsigned int worker_to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
 /* Received frames of the owner while another generation is there: decides and hands out. Takes all. */
 void worker_window_input(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
 /* What the dispatcher held for too long. */
@@ -112,6 +114,25 @@ bool worker_ring_crowded(const struct worker *w);
 void worker_ring_ends(struct worker_port *wp);
 /* The lane is this worker's: and at the relay rings; what it sent before and nobody took comes back. */
 void worker_ring_take(struct worker *w);
+
+/* worker_neigh.c: the neighbours go from generation to generation. */
+#define WORKER_NEIGH_TYPE 0x88b5      /* IEEE 802 local experimental: only in drain rings, never on a wire */
+/* A window opens: nothing has been told in it. */
+void worker_neigh_open(struct worker *w);
+/* A few of them, in a turn of the older generation's owner before the flip. */
+void worker_neigh_turn(struct worker *w);
+/* What the other generation has not been told, or has changed since: before the lane is let go. */
+void worker_neigh_rest(struct worker *w);
+/* Is it such a frame? Of frames out of a drain ring only. */
+static inline bool
+worker_neigh_is(const struct rte_mbuf *m)
+{
+	const uint8_t *d = shim_buf_data(m);
+
+	return shim_buf_seg_len(m) >= 14 && d[12] == WORKER_NEIGH_TYPE >> 8 && d[13] == (WORKER_NEIGH_TYPE & 0xff);
+}
+/* Learns what is in it and is not known yet. Does not take m. */
+void worker_neigh_take(struct worker_port *wp, const struct rte_mbuf *m);
 
 /* worker_reload.c: a worker's part in a reload; nothing with graceful_reload=0. */
 int worker_reload_claim(struct worker *w, uint32_t generation);

@@ -2,7 +2,9 @@
 /* A worker's part in a reload: sitting down, what a turn of its seat asks for, publishing, leaving. */
 #include "worker_reload.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -231,6 +233,7 @@ window_open(struct worker *w)
 
 	memset(&rl->moved, 0, sizeof(rl->moved));
 	memset(&rl->disp.st, 0, sizeof(rl->disp.st));
+	worker_neigh_open(w);
 	w->dirty = true;
 	rl->rings = true;
 	rl->retiring = false;
@@ -264,6 +267,9 @@ window_close(struct worker *w)
 	struct worker_reload *rl = w->rl;
 
 	dispatch_end(w);
+	if (rl->moved.neigh_learned + rl->moved.neigh_left + rl->moved.neigh_bad > 0)
+		shim_log(w->shim, SHIM_LOG_NOTICE, "reload: %u neighbours learned from the other generation, %u left alone, %u frames "
+			"that can not be read", rl->moved.neigh_learned, rl->moved.neigh_left, rl->moved.neigh_bad);
 	if (rl->publishing)
 		pub_state_set(&rl->pub, PUB_NONE, 0);
 	rl->publishing = false;
@@ -279,6 +285,7 @@ let_go(struct worker *w)
 	stack_flush(w->stack);
 	worker_tx_flush(w, true);
 	pub_flush(&w->rl->pub);
+	worker_neigh_rest(w);
 	w->owner = false;
 	seat_let_go(&w->rl->seat, w->now_ns);
 }
@@ -290,6 +297,7 @@ took(struct worker *w)
 	struct pub peer;
 
 	worker_ring_take(w);
+	rl->taking = true;
 	if (!seat_dispatching(&rl->seat))
 		return;
 	if (table_find(w, !worker_side(w), &rl->peer_table, &rl->peer_size, &peer) < 0)
@@ -315,6 +323,18 @@ peer_gone(struct worker *w)
 }
 
 static void
+gave(struct worker *w)
+{
+	const struct worker_moved *mv = &w->rl->moved;
+
+	shim_log(w->shim, SHIM_LOG_NOTICE, "reload: generation %u drains %u UDP flows", w->rl->seat.gen,
+		pub_active(&w->rl->pub, shim_now_ms(w->shim)));
+	if (mv->neigh_told + mv->neigh_untold > 0)
+		shim_log(w->shim, mv->neigh_untold > 0 ? SHIM_LOG_WARNING : SHIM_LOG_NOTICE, "reload: %u neighbours handed over, %u not "
+			"(no buffer, or a full ring)", mv->neigh_told, mv->neigh_untold);
+}
+
+static void
 role_apply(struct worker *w)
 {
 	const struct seat *st = &w->rl->seat;
@@ -328,7 +348,35 @@ role_apply(struct worker *w)
 		w->port[i]->route = role == SEAT_ROLE_PARKED ? ROUTE_HOLD : ROUTE_RELAY;
 }
 
-/* Are the addresses usable, so that what comes for them finds a stack that answers? */
+/* An address that is being looked for duplicates of has to wait for so long, from this worker's beginning. */
+static uint64_t
+addr_wait_ns(const struct netif *nif)
+{
+	return WORKER_ADDR_NS + (nif->cfg.dad_transmits > 1 ? (nif->cfg.dad_transmits - 1) * NEIGH_RETRANS_NS : 0);
+}
+
+/* One message when it takes longer than it should, one for each address that READY is said without. True: wait for a. */
+static bool
+addr_wait(struct worker *w, const struct netif_addr6 *a)
+{
+	struct worker_reload *rl = w->rl;
+	uint64_t age = w->now_ns - rl->born_ns;
+	bool over = age >= addr_wait_ns(a->nif);
+	char text[INET6_ADDRSTRLEN] = "?";
+
+	if (!over && (rl->waits_told || age < WORKER_SETTLE_NS))
+		return true;
+	rl->waits_told = true;
+	inet_ntop(AF_INET6, &a->addr, text, sizeof(text));
+	shim_log(w->shim, SHIM_LOG_WARNING, "reload: READY %s %s of %s: no end of its duplicate address detection for %" PRIu64 " ms",
+		over ? "does not wait any more for" : "still waits for", text, a->nif->cfg.name, age / 1000000);
+	return !over;
+}
+
+/*
+ * Are the addresses usable, so that what comes for them finds a stack that answers? A tentative one without a timer is not looked
+ * at by anybody, for IPv6 is off on its interface: nothing would come of waiting for it.
+ */
 static bool
 settled(struct worker *w)
 {
@@ -339,7 +387,8 @@ settled(struct worker *w)
 		if (nif->cfg.accept_ra && !late && timer_pending(&nif->rs_timer))
 			return false;
 		for (unsigned int a = 0; a < nif->nb_addr6; a++)
-			if (nif->addr6[a].state == ADDR6_TENTATIVE)
+			if (nif->addr6[a].state == ADDR6_TENTATIVE && timer_pending(&nif->addr6[a].timer) &&
+			    addr_wait(w, &nif->addr6[a]))
 				return false;
 	}
 	return true;
@@ -361,8 +410,7 @@ obey(struct worker *w, unsigned int asks)
 		took(w);
 	role_apply(w);
 	if (asks & SEAT_DO_GAVE)
-		shim_log(w->shim, SHIM_LOG_NOTICE, "reload: generation %u drains %u UDP flows", st->gen,
-			pub_active(&w->rl->pub, shim_now_ms(w->shim)));
+		gave(w);
 	if (asks & SEAT_DO_PEER_GONE)
 		peer_gone(w);
 	if (asks & SEAT_DO_REPORT)
@@ -382,6 +430,7 @@ worker_reload_turn(struct worker *w)
 	struct seat *st = &rl->seat;
 
 	obey(w, seat_turn(st, w->now_ns));
+	worker_neigh_turn(w);
 	w->window = w->owner && (rl->dispatching || seat_peer(st));
 	if (!rl->drain_mine && drain_claim(w, st->mine)) {
 		rl->drain_mine = true;

@@ -79,9 +79,8 @@ put(struct worker *w, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, u
 	return done;
 }
 
-/* All of m to the other generation's stack; returns how many are on their way. */
-static unsigned int
-to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
+unsigned int
+worker_to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 {
 	struct worker *w = wp->w;
 	struct worker_moved *mv = &w->rl->moved;
@@ -139,7 +138,7 @@ copy_to_peer(struct worker_port *wp, const struct rte_mbuf *m)
 	struct rte_mbuf *copy = worker_rx_copy(wp->w, m);
 
 	if (copy != NULL)
-		wp->w->rl->moved.cloned += to_peer(wp, &copy, 1);
+		wp->w->rl->moved.cloned += worker_to_peer(wp, &copy, 1);
 }
 
 /* Frames of one port go their ways, in their order within each. Takes all but those that the dispatcher holds. */
@@ -158,7 +157,7 @@ hand_out(struct worker_port *wp, struct rte_mbuf **m, const uint8_t *to, unsigne
 			copy_to_peer(wp, m[i]);
 	}
 	if (np > 0)
-		wp->w->rl->moved.forwarded += to_peer(wp, peer, np);
+		wp->w->rl->moved.forwarded += worker_to_peer(wp, peer, np);
 	if (nl > 0)
 		stack_input(wp->w->stack, wp->nif, local, nl);
 }
@@ -252,6 +251,23 @@ placeable(struct worker *w, const struct rte_mbuf *m)
 	return udp_has_receiver(w->stack, f.key.family, &local, f.key.lport_be, &remote, f.key.rport_be);
 }
 
+/* Neighbours come first, whatever waits before them; returns how many frames are left of m. */
+static unsigned int
+neighbours(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!worker_neigh_is(m[i])) {
+			m[kept++] = m[i];
+			continue;
+		}
+		worker_neigh_take(wp, m[i]);
+		shim_buf_free(wp->w->shim, m[i]);
+	}
+	return kept;
+}
+
 /* Frames that the owner gave this worker; those without a socket go back to it, which asks no dispatcher again. */
 static void
 drain_burst(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
@@ -260,6 +276,7 @@ drain_burst(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 	struct rte_mbuf *back[WORKER_BURST];
 	unsigned int kept = 0, nb = 0;
 
+	n = neighbours(wp, m, n);
 	for (unsigned int i = 0; i < n; i++) {
 		if (w->rl->bouncing && !placeable(w, m[i]))
 			back[nb++] = m[i];
@@ -267,7 +284,7 @@ drain_burst(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 			m[kept++] = m[i];
 	}
 	if (nb > 0)
-		w->rl->moved.bounced += to_peer(wp, back, nb);
+		w->rl->moved.bounced += worker_to_peer(wp, back, nb);
 	if (kept > 0)
 		stack_input(w->stack, wp->nif, m, kept);
 }
@@ -276,11 +293,15 @@ static unsigned int
 drain_rx(struct worker_port *wp)
 {
 	struct worker *w = wp->w;
+	struct rte_ring *r = wp->drain[worker_side(w)];
 	struct rte_mbuf *m[WORKER_BURST];
-	unsigned int total = 0, n;
+	unsigned int total = 0, bursts = WORKER_RING_BURSTS, n;
 
-	for (unsigned int i = 0; i < WORKER_RING_BURSTS; i++) {
-		n = shim_ring_take(w->shim, wp->drain[worker_side(w)], m, WORKER_BURST, w->mark);
+	/* the neighbours are in before the first frame of the port, however much waits before them */
+	if (w->rl->taking)
+		bursts = shim_ring_count(w->shim, r) / WORKER_BURST + 1;
+	for (unsigned int i = 0; i < bursts; i++) {
+		n = shim_ring_take(w->shim, r, m, WORKER_BURST, w->mark);
 		if (n > 0)
 			drain_burst(wp, m, n);
 		total += n;
@@ -310,7 +331,7 @@ relay_rx(struct worker_port *wp)
 	return total;
 }
 
-/* What is left of frames for a worker that is gone. */
+/* What is left of frames for a worker that is gone. This one's own neighbours among them are no news: all are known. */
 static unsigned int
 rescue_rx(struct worker *w)
 {
@@ -319,9 +340,10 @@ rescue_rx(struct worker *w)
 
 	for (unsigned int i = 0; i < w->nb_ports; i++) {
 		n = shim_ring_take(w->shim, w->port[i]->drain[!worker_side(w)], m, WORKER_BURST, w->mark);
+		total += n;
+		n = neighbours(w->port[i], m, n);
 		if (n > 0)
 			stack_input(w->stack, w->port[i]->nif, m, n);
-		total += n;
 	}
 	if (total == 0)
 		worker_rescue_end(w);
@@ -344,6 +366,7 @@ worker_ring_rx(struct worker *w)
 		if (w->owner && !w->parked)
 			total += relay_rx(w->port[i]);
 	}
+	rl->taking = false;
 	if (rl->dispatching)
 		worker_window_expire(w);
 	return total;

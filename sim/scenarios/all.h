@@ -10,7 +10,7 @@
 extern const struct sim_scenario scenario_echo_lossless, scenario_echo_faulty, scenario_fragments, scenario_arp_nd,
 	scenario_mtu, scenario_pmtu, scenario_clock_skew, scenario_kill_restart, scenario_many_hosts,
 	scenario_handover, scenario_reload_udp, scenario_reload_clock, scenario_reload_full_ring, scenario_reload_kill,
-	scenario_reload_abort, scenario_reload_hostile;
+	scenario_reload_abort, scenario_reload_hostile, scenario_reload_neighbours;
 
 #define SEC 1000000000ull
 #define MS 1000000ull

@@ -121,21 +121,31 @@ draw_flow(struct prng *r, struct flow *f, uint64_t span_ns, bool busy)
 }
 
 bool
+reload_node(struct reload_bed *b)
+{
+	struct prng *r = sim_rng(b->w);
+	struct node_conf nc = { .name = "server", .nb_workers = b->lanes, .addr4 = SERVER4, .broadcast4 = "10.0.0.255",
+		.gateway4 = "10.0.0.254", .addr6 = SERVER6, .port.reta_size = 128, .reload = true, .ctx = b, .spawn = spawned,
+		.served = served, .dpdk = b->dpdk, .skew_ns = b->base_skew_ns, .mtu = b->mtu,
+		.least_wait_ns = prng_range(r, 500, 5000) * 1000, .drift_ppm = (int32_t)prng_range(r, 0, 200) - 100 };
+
+	snprintf(b->dpdk, sizeof(b->dpdk), "reload_udp_idle_ms=%u\nreload_heartbeat_timeout_ms=%u\nworker_shutdown_timeout=%u\n"
+		"drain_ring_size=%u\npublish_entries=1024\n", b->idle_ms, b->heartbeat_ms, b->shutdown_ms, b->drain_ring);
+	draw_offloads(r, &nc.port);
+	return sim_check(b->w, node_add(b->w, &b->node, &nc) == 0, "the node could not be made");
+}
+
+bool
 reload_build(struct reload_bed *b, unsigned int n, uint64_t span_ns)
 {
 	struct sim_world *w = b->w;
 	struct prng *r = sim_rng(w);
 	const struct fault_params f = { .delay_ns = prng_range(r, 1000, 500000) };
-	struct node_conf nc = { .name = "server", .nb_workers = b->lanes, .addr4 = SERVER4, .broadcast4 = "10.0.0.255",
-		.gateway4 = "10.0.0.254", .addr6 = SERVER6, .port.reta_size = 128, .reload = true, .ctx = b, .spawn = spawned,
-		.served = served, .dpdk = b->dpdk, .skew_ns = b->base_skew_ns, .least_wait_ns = prng_range(r, 500, 5000) * 1000,
-		.drift_ppm = (int32_t)prng_range(r, 0, 200) - 100 };
 	struct peer_conf pc = { .name = "client", .addr4_be = CLIENT4_BE, .max_sockets = 256, .arg = &b->flows,
 		.init = client_init, .turn = client_turn };
 
-	snprintf(b->dpdk, sizeof(b->dpdk), "reload_udp_idle_ms=%u\nreload_heartbeat_timeout_ms=%u\nworker_shutdown_timeout=%u\n"
-		"drain_ring_size=%u\npublish_entries=1024\n", b->idle_ms, b->heartbeat_ms, b->shutdown_ms, b->drain_ring);
-	draw_offloads(r, &nc.port);
+	if (!reload_node(b))
+		return false;
 	draw_offloads(r, &pc.port);
 	addr6_of(2, pc.addr6);
 	b->flows.server4_be = SERVER4_BE;
@@ -144,8 +154,8 @@ reload_build(struct reload_bed *b, unsigned int n, uint64_t span_ns)
 	b->flows.n = n < FLOW_MAX ? n : FLOW_MAX;
 	for (unsigned int i = 0; i < b->flows.n; i++)
 		draw_flow(r, &b->flows.flow[i], span_ns, b->busy);
-	if (node_add(w, &b->node, &nc) != 0 || peer_add(w, &b->peer, &pc) != 0) {
-		sim_fail(w, "the hosts could not be made");
+	if (peer_add(w, &b->peer, &pc) != 0) {
+		sim_fail(w, "the client could not be made");
 		return false;
 	}
 	b->wire = sim_wire_add(w, peer_end(&b->peer), node_end(&b->node), &f, &f);

@@ -24,6 +24,7 @@ struct reload_bed {
 	char dpdk[512];
 	/* drawn */
 	unsigned int lanes;
+	uint16_t mtu;              /* of the node; 0: 1500 */
 	uint32_t idle_ms, heartbeat_ms, shutdown_ms, drain_ring;
 	uint64_t skew_ns;          /* between processes, at most */
 	bool clean;                /* the wires lose nothing: neither does anybody else */
@@ -46,6 +47,8 @@ struct reload_bed {
 
 /* Draws the size of everything; the caller changes what it likes, then builds. */
 void reload_draw(struct sim_world *w, struct reload_bed *b);
+/* The node alone; its end is to be wired. False: the run has failed. */
+bool reload_node(struct reload_bed *b);
 /* Hosts, wire, n flows within span. False: the run has failed. */
 bool reload_build(struct reload_bed *b, unsigned int n, uint64_t span_ns);
 void reload_release(void *state);

@@ -23,6 +23,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_reload_clock,
 	&scenario_reload_full_ring,
 	&scenario_reload_hostile,
+	&scenario_reload_neighbours,
 	NULL,
 };
 

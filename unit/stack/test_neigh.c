@@ -405,6 +405,135 @@ configured_bound_is_kept(void **state)
 	assert_int_equal(f->s->neigh.touched, 8); /* what was freed is used again */
 }
 
+/* ---- what another process of this station knew ---- */
+
+static int
+import4(struct fx *f, const char *addr, const char *mac)
+{
+	union ip_addr a = fx_a4(addr);
+
+	return neigh_import(f->s, f->nif, ADDR_INET, &a, U8(mac), false);
+}
+
+/* STK-2, REL-14: used at once, asked about when used, and forgotten when nobody answers */
+static void
+imported_neighbour_is_used_at_once_and_asked_about(void **state)
+{
+	struct fx *f = *state;
+	struct neigh *n;
+
+	assert_int_equal(import4(f, "10.0.0.2", FX_PEER_MAC), 0);
+	n = get(f);
+	assert_int_equal(n->state, NEIGH_STALE);
+	fx_advance(f, 3600 * FX_NS);
+	fx_expect_none(f); /* nobody asks about what nobody uses */
+	for (int i = 0; i < 3 * NEIGH_QUEUE; i++) {
+		send_to(f, n);
+		expect_packet(f, FX_PEER_MAC);
+	}
+	assert_int_equal(fx_drops(f, STACK_DROP_NEIGH_QUEUE_FULL), 0);
+	assert_int_equal(n->state, NEIGH_DELAY);
+	fx_advance(f, 5010 * FX_MS);
+	fx_expect_arp(f, FX_PEER_MAC, 1, fx_ip4("10.0.0.1"), NULL, fx_ip4("10.0.0.2"));
+	fx_advance(f, 3010 * FX_MS);
+	assert_int_equal(n->state, NEIGH_FREE);
+}
+
+/* REL-14 */
+static void
+imported_neighbour_never_replaces_what_is_known(void **state)
+{
+	struct fx *f = *state;
+	struct neigh *n = get(f);
+
+	send_to(f, n);
+	send_to(f, n);
+	fx_tx_clear(f);
+	assert_int_equal(import4(f, "10.0.0.2", FX_PEER_MAC), 0); /* was being asked: what waits goes */
+	expect_packet(f, FX_PEER_MAC);
+	expect_packet(f, FX_PEER_MAC);
+	assert_int_equal(n->state, NEIGH_DELAY);
+	assert_int_equal(import4(f, "10.0.0.2", OTHER_MAC), -EEXIST);
+	neigh_update(f->s, n, U8(FX_PEER_MAC), true, true);
+	assert_int_equal(import4(f, "10.0.0.2", OTHER_MAC), -EEXIST);
+	assert_int_equal(n->state, NEIGH_REACHABLE);
+	fx_advance(f, 31 * FX_NS);
+	assert_int_equal(n->state, NEIGH_STALE);
+	assert_int_equal(import4(f, "10.0.0.2", OTHER_MAC), -EEXIST);
+	assert_int_equal(neigh_set_permanent(f->s, f->nif, ADDR_INET, &n->addr, U8(FX_PEER_MAC)), 0);
+	assert_int_equal(import4(f, "10.0.0.2", OTHER_MAC), -EEXIST);
+	assert_int_equal(n->state, NEIGH_PERMANENT);
+	assert_memory_equal(n->mac, FX_PEER_MAC, 6);
+}
+
+/* REL-14: the words of another process are hostile */
+static void
+imported_neighbour_must_be_a_station(void **state)
+{
+	static const char *const bad4[] = { "0.0.0.0", "255.255.255.255", "224.0.0.1", "127.0.0.1", "10.0.0.1" };
+	static const char *const bad6[] = { "::", "ff02::1", "2001:db8::1" };
+	struct fx *f = *state;
+	union ip_addr a, own = fx_a6("2001:db8::1");
+
+	assert_int_equal(stack_addr6_add(f->s, f->nif, &own, 64), 0);
+	fx_advance(f, 20 * FX_NS);
+	for (unsigned int i = 0; i < sizeof(bad4) / sizeof(bad4[0]); i++)
+		assert_int_equal(import4(f, bad4[i], FX_PEER_MAC), -EINVAL);
+	for (unsigned int i = 0; i < sizeof(bad6) / sizeof(bad6[0]); i++) {
+		a = fx_a6(bad6[i]);
+		assert_int_equal(neigh_import(f->s, f->nif, ADDR_INET6, &a, U8(FX_PEER_MAC), false), -EINVAL);
+	}
+	assert_int_equal(import4(f, "10.0.0.2", "\x01\x00\x5e\x00\x00\x01"), -EINVAL);
+	assert_int_equal(import4(f, "10.0.0.2", "\0\0\0\0\0\0"), -EINVAL);
+	assert_int_equal(import4(f, "10.0.0.2", FX_MAC), -EINVAL);
+	assert_int_equal(f->s->neigh.count, 0);
+	a = fx_a6("2001:db8::2");
+	assert_int_equal(neigh_import(f->s, f->nif, ADDR_INET6, &a, U8(FX_PEER_MAC), true), 0);
+	assert_true(neigh_lookup(f->s, f->nif, ADDR_INET6, &a)->is_router);
+	assert_int_equal(stack_if_mtu_set(f->s, f->nif, 1279), 0); /* IPv6 is off */
+	a = fx_a6("2001:db8::3");
+	assert_int_equal(neigh_import(f->s, f->nif, ADDR_INET6, &a, U8(FX_PEER_MAC), false), -EINVAL);
+}
+
+/* STK-8, REL-14: a full table gives up nothing for it */
+static void
+imported_neighbour_finds_no_room_in_a_full_table(void **state)
+{
+	struct fx *f = *state;
+	union ip_addr first = ip_addr_v4(be32(0x0a010000));
+
+	fill_table(f, NEIGH_STALE, 0, 8 - f->s->neigh.count);
+	assert_int_equal(import4(f, "10.0.0.2", FX_PEER_MAC), -ENOSPC);
+	assert_int_equal(f->s->neigh.count, 8);
+	neigh_delete(f->s, neigh_lookup(f->s, f->nif, ADDR_INET, &first));
+	assert_int_equal(import4(f, "10.0.0.2", FX_PEER_MAC), 0);
+	assert_int_equal(fx_drops(f, STACK_DROP_NEIGH_TABLE_FULL), 0);
+}
+
+/* REL-14: what has changed since is told apart from what was only confirmed */
+static void
+time_of_the_last_change_is_known(void **state)
+{
+	struct fx *f = *state;
+	struct neigh *n = reachable(f);
+	uint64_t at = n->changed_ns;
+
+	assert_true(neigh_learned(n) && at == f->now);
+	fx_advance(f, FX_NS);
+	neigh_confirm(f->s, n);
+	assert_true(n->changed_ns == at);
+	neigh_update(f->s, n, U8(OTHER_MAC), false, true);
+	assert_true(n->changed_ns == at + FX_NS);
+	fx_advance(f, FX_NS);
+	neigh_update(f->s, n, U8(OTHER_MAC), true, true);
+	assert_true(n->changed_ns == at + 2 * FX_NS);
+	neigh_delete(f->s, n);
+	assert_false(neigh_learned(n));
+	assert_false(neigh_learned(get(f)));
+	assert_int_equal(neigh_set_permanent(f->s, f->nif, ADDR_INET, &n->addr, U8(OTHER_MAC)), 0);
+	assert_false(neigh_learned(n));
+}
+
 int
 main(void)
 {
@@ -418,6 +547,11 @@ main(void)
 		T(upper_layers_confirm),
 		T(unsolicited_address_sends_what_waits_and_then_probes),
 		T(full_table_recycles_stale_then_waiting_entries),
+		T(imported_neighbour_is_used_at_once_and_asked_about),
+		T(imported_neighbour_never_replaces_what_is_known),
+		T(imported_neighbour_must_be_a_station),
+		cmocka_unit_test_setup_teardown(imported_neighbour_finds_no_room_in_a_full_table, setup_small, fx_teardown),
+		T(time_of_the_last_change_is_known),
 		T(permanent_entries_stay),
 		cmocka_unit_test_setup_teardown(configured_bound_is_kept, setup_small, fx_teardown),
 		T(interface_that_goes_takes_its_neighbours),

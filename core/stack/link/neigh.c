@@ -212,6 +212,7 @@ neigh_get(struct stack *s, struct netif *nif, int family, const union ip_addr *a
 	n->is_router = 0;
 	n->probes = 0;
 	n->confirmed_ns = 0;
+	n->changed_ns = s->now_ns;
 	memset(n->mac, 0, ETH_ALEN);
 	t->count++;
 	list_add_tail(&t->bucket[bucket_of(s, nif, family, addr)], &n->bucket);
@@ -263,6 +264,7 @@ neigh_output(struct stack *s, struct neigh *n, struct rte_mbuf *m)
 static void
 set_reachable(struct stack *s, struct neigh *n)
 {
+	n->changed_ns = s->now_ns;
 	n->confirmed_ns = s->now_ns;
 	set_state(s, n, NEIGH_REACHABLE);
 	timer_set(&s->wheel, &n->timer, s->now_ns + reachable_ns(n));
@@ -271,6 +273,7 @@ set_reachable(struct stack *s, struct neigh *n)
 static void
 set_stale(struct stack *s, struct neigh *n)
 {
+	n->changed_ns = s->now_ns;
 	set_state(s, n, NEIGH_STALE);
 	timer_cancel(&s->wheel, &n->timer);
 }
@@ -318,6 +321,41 @@ neigh_update(struct stack *s, struct neigh *n, const uint8_t mac[ETH_ALEN], bool
 		set_reachable(s, n);
 	else if (differs)
 		set_stale(s, n);
+}
+
+/* Could a station other than this one have them? */
+static bool
+others(struct netif *nif, int family, const union ip_addr *addr, const uint8_t mac[ETH_ALEN])
+{
+	static const uint8_t nobody[ETH_ALEN];
+
+	if ((mac[0] & 1) != 0 || memcmp(mac, nobody, ETH_ALEN) == 0 || memcmp(mac, nif->cfg.mac, ETH_ALEN) == 0)
+		return false;
+	if (family == ADDR_INET)
+		return addr->v4 != 0 && addr->v4 != UINT32_MAX && !ip4_multicast(addr->v4) && !ip4_loopback(addr->v4) &&
+			netif_find4(nif, addr->v4) == NULL;
+	return nif->mtu6 != 0 && !ip_addr_any(addr) && !ip6_multicast(addr) && netif_find6(nif, addr) == NULL;
+}
+
+int
+neigh_import(struct stack *s, struct netif *nif, int family, const union ip_addr *addr, const uint8_t mac[ETH_ALEN],
+	bool router)
+{
+	struct neigh_table *t = &s->neigh;
+	struct neigh *n;
+
+	if (!others(nif, family, addr, mac))
+		return -EINVAL;
+	n = neigh_lookup(s, nif, family, addr);
+	if (n != NULL && n->state != NEIGH_INCOMPLETE)
+		return -EEXIST;
+	if (n == NULL && list_empty(&t->free) && t->touched == t->size)
+		return -ENOSPC;
+	if (n == NULL)
+		n = neigh_get(s, nif, family, addr);
+	n->is_router |= router;
+	neigh_update(s, n, mac, false, true);
+	return 0;
 }
 
 void

@@ -41,6 +41,7 @@ struct neigh {
 	uint16_t queued;
 	uint32_t gen;             /* changes whenever the entry goes: cached pointers check it */
 	uint64_t confirmed_ns;
+	uint64_t changed_ns;      /* when neigh_update last learned something: made, another MAC, reachable */
 	struct rte_mbuf *queue[NEIGH_QUEUE]; /* network header first */
 	struct timer timer;
 };
@@ -76,6 +77,19 @@ neigh_ready(const struct neigh *n)
  * had none, which confirms what is known and says nothing to an INCOMPLETE entry.
  */
 void neigh_update(struct stack *s, struct neigh *n, const uint8_t mac[ETH_ALEN], bool solicited, bool override);
+/* Has it an address that was learned, not set by hand? What may be told to another process of this station (neigh_import). */
+static inline bool
+neigh_learned(const struct neigh *n)
+{
+	return n->state >= NEIGH_STALE && n->state != NEIGH_PERMANENT;
+}
+/*
+ * What another process of this station knew: STALE, so that it is used at once and asked about when it is (RFC 4861 7.3.3). Who is being
+ * asked already gets its packets. 0; -EEXIST (known here: stays as it is); -ENOSPC (the table is full: nobody makes room for
+ * hearsay); -EINVAL (no station has such an address or MAC, it is our own, or IPv6 is off on nif).
+ */
+int neigh_import(struct stack *s, struct netif *nif, int family, const union ip_addr *addr, const uint8_t mac[ETH_ALEN],
+	bool router);
 /* Forward progress seen by an upper layer (RFC 4861 7.3.1). */
 void neigh_confirm(struct stack *s, struct neigh *n);
 /* Forgets the neighbour; packets that wait are dropped (NEIGH_UNREACHABLE). */
