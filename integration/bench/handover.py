@@ -20,12 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 import bed as harness  # noqa: E402
-import conf  # noqa: E402
 import reload  # noqa: E402
 
 GOAL_US = 200
 NAP_US = 20 # of an idle worker in a window
-PORT4 = "addr=192.0.2.2\nnetmask=255.255.255.0\nbroadcast=192.0.2.255\ngateway=192.0.2.1\n"
 BUCKETS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)
 DONE = re.compile(r"graceful reload complete: generation (\d+) now active \(took (\d+) ms: handover (\d+) ms, drain (\d+) ms,"
                   r".*?\)(?:, dropped (\d+) pkts)?(?:, gap (\d+) us)?( \(deadline forced\))?$")
@@ -70,7 +68,7 @@ def measure(build, reloads, workers):
     """[one reload's numbers], [lateness in us]"""
     rounds, late = [], []
     with harness.Bed(build) as bed:
-        bed.config(reload.config("driver=net_ring", workers=workers).replace(conf.PORT, PORT4))
+        bed.config(reload.config("driver=net_ring", workers=workers))
         bed.primary()
         rl = reload.Reload(bed)
         rl.master()
