@@ -13,6 +13,7 @@
 #include <rte_mbuf.h>
 #include <rte_memzone.h>
 #include <rte_ring.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,11 @@
 #define BURST 32
 #define DATA_ROOM 9728
 #define JUMBO 9000
+#define TELL_TURNS 4096
 #define PATIENCE 1000 /* looks at a full queue, 50 us apart: a busy machine stalls its reader, and this wire shall lose nothing for that */
 
 static volatile sig_atomic_t stopped;
+static uint64_t full[2]; /* frames that a port's other side did not take */
 
 static void
 on_term(int sig)
@@ -60,6 +63,25 @@ port_start(uint16_t port, struct rte_mempool *pool)
 	return rte_eth_dev_start(port);
 }
 
+/* Says what this wire has lost so far, when that has changed: what the ports could not take in, and what they could not give out. */
+static void
+tell_lost(void)
+{
+	static uint64_t told;
+	struct rte_eth_stats st[2] = { 0 };
+	uint64_t sum;
+
+	for (uint16_t port = 0; port < 2; port++)
+		rte_eth_stats_get(port, &st[port]);
+	sum = st[0].imissed + st[1].imissed + full[0] + full[1];
+	if (sum == told)
+		return;
+	told = sum;
+	printf("peer lost: port 0 in %" PRIu64 " out %" PRIu64 ", port 1 in %" PRIu64 " out %" PRIu64 "\n", st[0].imissed, full[0],
+		st[1].imissed, full[1]);
+	fflush(stdout);
+}
+
 /* Sends all of it, unless the other side's queue stays full. */
 static void
 carry(uint16_t port, struct rte_mbuf **m, uint16_t n)
@@ -70,6 +92,7 @@ carry(uint16_t port, struct rte_mbuf **m, uint16_t n)
 		usleep(50);
 		took += rte_eth_tx_burst(port, 0, m + took, n - took);
 	}
+	full[port] += n - took;
 	rte_pktmbuf_free_bulk(m + took, n - took);
 }
 
@@ -78,6 +101,7 @@ forward(int argc, char **argv)
 {
 	struct rte_mbuf *m[BURST];
 	struct rte_mempool *pool;
+	unsigned int turns = 0;
 
 	if (rte_eal_init(argc, argv) < 0)
 		return fail("no EAL");
@@ -92,6 +116,8 @@ forward(int argc, char **argv)
 	while (!stopped) {
 		unsigned int did = 0;
 
+		if (turns++ % TELL_TURNS == 0)
+			tell_lost();
 		for (uint16_t port = 0; port < 2; port++) {
 			uint16_t n = rte_eth_rx_burst(port, 0, m, BURST);
 
@@ -102,6 +128,7 @@ forward(int argc, char **argv)
 		if (did == 0)
 			usleep(20);
 	}
+	tell_lost();
 	rte_eth_dev_stop(0);
 	rte_eth_dev_stop(1);
 	rte_eal_cleanup();

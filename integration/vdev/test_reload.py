@@ -7,6 +7,7 @@ REL-1, REL-3, REL-5, REL-6, REL-8, REL-14, PUB-2, DSP-4, DSP-5
 """
 import os
 import signal
+import time
 
 from vdev import check, conf, main, reload, vhost_wire
 
@@ -32,6 +33,20 @@ def others_ignore_hup(s):
     s.load.wait_all(s.load.answered(flows=[f for f in s.load.flows if not f.over]), 3)
     after = s.bed.status()
     check([after["primary"]["pid"]] + [w["pid"] for w in after["workers"] if w["alive"]] == pids, "HUP ended one of %s" % pids)
+
+
+def wire_keeps(s):
+    """The wire's own process stands still for a while, as on a busy machine: what was sent meanwhile is late, not lost."""
+    peer = next(proc for name, proc, _ in s.bed.procs if name == "peer")
+    before = len(s.load.lost())
+    for _ in range(3):
+        peer.send_signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        peer.send_signal(signal.SIGCONT)
+        s.load.wait_all([f for f in s.load.flows if not f.over], 3)
+    time.sleep(0.2)
+    lost = [t for _, _, t in s.load.lost() if t < time.monotonic() - 0.2]
+    check(len(lost) <= before, "the wire lost %d datagrams: %s" % (len(lost), s.bed.log_of("peer")))
 
 
 def drained_by_itself(s):
@@ -62,6 +77,7 @@ def test(build):
               "the last one's numbers: %s" % status["last"])
         s.balanced()
         others_ignore_hup(s)
+        wire_keeps(s)
         quiet = drained_by_itself(s)
         s.load.wait_all(s.load.answered(flows=[f for f in s.load.flows if not f.over]), 3)
         s.load.finish()
