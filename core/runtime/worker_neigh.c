@@ -50,18 +50,16 @@ static bool
 begin(struct worker *w, struct batch *b)
 {
 	struct rte_mbuf *m = shim_buf_alloc(w->shim, w->pool);
+	unsigned int room = m != NULL ? shim_buf_tailroom(m) : 0;
 	uint8_t *p;
 
-	if (m == NULL)
-		return false;
-	shim_buf_mark_set(m, w->mark);
-	b->room = shim_buf_tailroom(m) < HEAD + ENTRY ? 0 : (shim_buf_tailroom(m) - HEAD) / ENTRY;
-	if (b->room == 0) {
-		shim_buf_free(w->shim, m);
+	if (room < HEAD + ENTRY) {
+		shim_buf_free(w->shim, m); /* NULL, most likely */
 		return false;
 	}
-	if (b->room > BATCH)
-		b->room = BATCH;
+	shim_buf_mark_set(m, w->mark);
+	room = (room - HEAD) / ENTRY;
+	b->room = room < BATCH ? room : BATCH;
 	p = shim_buf_append(m, HEAD);
 	memset(p, 0, HEAD);
 	put_be16(p + 12, WORKER_NEIGH_TYPE);
