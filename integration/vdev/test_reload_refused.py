@@ -127,10 +127,29 @@ def worker_never_ready(r):
     print("  %-40s aborted, and the stopped worker is gone" % "a worker that is never ready")
 
 
+def doctor(r, ident, level, *words):
+    """What nonic doctor says of this bed, with the command that mends it."""
+    _, out, _ = r.s.bed.cli("doctor", "--json", ok=False)
+    found = [f for f in json.loads(out)["findings"] if f["id"] == ident and "container-" + r.s.bed.prefix in f["text"]]
+    check(len(found) == 1 and found[0]["level"] == level and all(w in found[0]["text"] + found[0]["fix"] for w in words),
+          "doctor, %s: %s" % (ident, found))
+
+
+def dead_master(r):
+    doctor(r, "master", "ok", "a master and 1 worker")
+    r.s.rl.proc.kill()
+    r.s.rl.proc.wait(5)
+    doctor(r, "master", "warning", "no master, and 1 worker", "nonic serve --conf " + r.s.bed.conf)
+    r.s.rl.master(*r.s.options)
+    r.s.rl.log.wait(reload.DONE)
+    doctor(r, "master", "ok", "a master and 1 worker")
+
+
 def dead_primary(r):
     r.s.primary.kill()
     r.s.primary.wait(5)
     r.hup("primary.* is dead", "a dead primary")
+    doctor(r, "orphans", "warning", "2 processes", str(r.s.rl.proc.pid), str(r.s.rl.workers()[0][1]))
     r.s.rl.log.wait("the primary .* died", 0, 2)
     check(len(r.s.rl.workers()) == 1, "the worker went with the primary")
 
@@ -147,6 +166,7 @@ def test(build):
         worker_never_ready(r)
         check(s.rl.workers() == before, "the old generation was touched: %s, before %s" % (s.rl.workers(), before))
         hup_during_hup(r)
+        dead_master(r)
         s.load.finish()
         check(not s.load.lost(), "%d of %d datagrams lost" % (len(s.load.lost()), s.load.sent()))
         dead_primary(r)
