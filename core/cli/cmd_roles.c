@@ -13,6 +13,7 @@
 
 #define RESERVE_ZONE "nonic_reserve"
 #define RESERVE_LEFT_MB 8u /* of it, for the EAL of the primary */
+#define ORPHANS 64u
 #define STOP_WAIT_MS (PRIMARY_STOP_MS + 5000)
 
 static const struct cli_cmd primary_cmd = { "primary", "[-c FILE]",
@@ -21,7 +22,8 @@ static const struct cli_cmd primary_cmd = { "primary", "[-c FILE]",
 	"  -c, --conf FILE  the configuration (default: config.ini)\n" };
 
 static const struct cli_cmd stop_cmd = { "stop", "[-c FILE]",
-	"Ends the master and the workers of a test bed and then its primary; returns when all are gone.\n\n"
+	"Ends the master and the workers of a test bed and then its primary; returns when all are gone. Where the primary is gone\n"
+	"already it ends those that it left.\n\n"
 	"  -c, --conf FILE  the configuration the primary was started with (default: config.ini)\n" };
 
 /*
@@ -86,6 +88,32 @@ gone(struct bed *b, unsigned int ms)
 	return false;
 }
 
+/* Without a primary: master, workers and whoever else still has its memory end by a signal of their own. */
+static int
+stop_orphans(struct bed *b)
+{
+	struct machine_member x[ORPHANS];
+	struct timespec step = { .tv_nsec = 20000000 };
+	unsigned int n = machine_members(&b->m, b->prefix, x, ORPHANS);
+
+	if (n == 0)
+		return cli_fail(&stop_cmd, "no primary of file prefix %s is running", b->prefix);
+	/* the master first: it ends its workers */
+	for (unsigned int pass = 0; pass < 2; pass++)
+		for (unsigned int i = 0; i < n; i++)
+			if ((x[i].role == MACHINE_MASTER) == (pass == 0))
+				kill(x[i].pid, SIGTERM);
+	for (unsigned int i = 0; i < STOP_WAIT_MS / 20 && n > 0; i++) {
+		nanosleep(&step, NULL);
+		n = machine_members(&b->m, b->prefix, x, ORPHANS);
+	}
+	if (n > 0)
+		return cli_fail(&stop_cmd, "the primary of file prefix %s is gone, and process %d of it is still there after %u ms: "
+			"kill -9 %d", b->prefix, (int)x[0].pid, STOP_WAIT_MS, (int)x[0].pid);
+	machine_clean(&b->m, b->prefix);
+	return CLI_OK;
+}
+
 int
 cmd_stop(int argc, char **argv)
 {
@@ -108,7 +136,7 @@ cmd_stop(int argc, char **argv)
 	/* the primary ends its workers first (primary_run), so that one signal ends all, in order */
 	pid = machine_primary(&b.m, b.prefix, &stale);
 	if (pid == 0)
-		rc = cli_fail(&stop_cmd, "no primary of file prefix %s is running", b.prefix);
+		rc = stop_orphans(&b);
 	else if (pid < 0 || kill(pid, SIGTERM) < 0)
 		rc = cli_fail(&stop_cmd, "the primary of file prefix %s belongs to another user or container: stop it there",
 			b.prefix);

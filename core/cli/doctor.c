@@ -168,7 +168,7 @@ check_bed(struct doctor *d, const char *prefix, const char *conf, bool generatio
 	}
 	if (primary == 0 && n > 0) {
 		pids(x, n, list, sizeof(list));
-		snprintf(fix, sizeof(fix), "kill%s; then start anew: 'nonic primary' clears what is left", list);
+		snprintf(fix, sizeof(fix), "nonic stop --conf %.64s, or kill%s; then start anew", conf[0] != '\0' ? conf : "FILE", list);
 		doctor_add(d, DOCTOR_WARN, "orphans", fix, "the primary of file prefix %.64s is gone, but %u process%s of it still "
 			"run%s: nothing can join them", prefix, n, n == 1 ? "" : "es", n == 1 ? "s" : "");
 	} else if (primary != 0 && generations && masters == 0) {

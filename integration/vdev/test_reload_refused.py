@@ -6,6 +6,7 @@ aborted because the new worker can not come up. The old generation serves on in 
 REL-1, REL-2, REL-12, REL-17, PAR-3, CFG-6
 """
 import json
+import os
 import signal
 import time
 
@@ -170,9 +171,12 @@ def test(build):
         s.load.finish()
         check(not s.load.lost(), "%d of %d datagrams lost" % (len(s.load.lost()), s.load.sent()))
         dead_primary(r)
-        s.rl.proc.terminate()
-        check(s.rl.proc.wait(5) == 0, "TERM: the master's exit code")
-        check(not s.rl.workers(), "TERM: workers are left: %s" % s.rl.workers())
+        s.bed.cli("stop", timeout=30) # what the master's own message says is to be done
+        check(s.rl.proc.wait(1) == 0, "stop without a primary: the master's exit code")
+        check(not s.rl.workers(), "stop without a primary: workers are left: %s" % s.rl.workers())
+        check(not os.path.exists("/var/run/dpdk/container-" + s.bed.prefix), "runtime files were left behind")
+        code, _, err = s.bed.cli("stop", ok=False)
+        check(code == 1 and "no primary of file prefix" in err, "stop with nobody there: %d %s" % (code, err))
 
 
 main(test)

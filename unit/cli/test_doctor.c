@@ -380,7 +380,7 @@ test_processes_whose_primary_is_gone(void **state)
 	put("/var/run/dpdk/container-t/config", "");
 	put_member(41, "serve -c a.ini ");
 	look(NULL);
-	expect("orphans", DOCTOR_WARN, "file prefix container-t is gone, but 1 process of it still runs", "kill 41;");
+	expect("orphans", DOCTOR_WARN, "file prefix container-t is gone, but 1 process of it still runs", "nonic stop --conf FILE, or kill 41;");
 	put_member(42, "/bin/nonic-dpdk serve --conf a.ini --proc-id 1 --generation 7 ");
 	look(NULL);
 	expect("orphans", DOCTOR_WARN, "2 processes of it still run:", "42");
