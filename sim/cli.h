@@ -17,6 +17,8 @@ int sim_cli_list(bool json);
 int sim_cli_run(int argc, char **argv);
 int sim_cli_explore(int argc, char **argv);
 int sim_cli_soak(int argc, char **argv);
+/* `nonic packetdrill` (STK-7): packet scripts. Exit codes as above; scripts that were skipped did not fail. */
+int sim_cli_packetdrill(int argc, char **argv);
 
 /* The same with a table of one's own (tests). */
 int sim_cli_run_table(const struct sim_scenario *const *table, int argc, char **argv);

@@ -14,8 +14,10 @@ main(int argc, char **argv)
 		return sim_cli_explore(argc - 1, argv + 1);
 	if (argc >= 2 && strcmp(argv[1], "soak") == 0)
 		return sim_cli_soak(argc - 1, argv + 1);
+	if (argc >= 2 && strcmp(argv[1], "packetdrill") == 0)
+		return sim_cli_packetdrill(argc - 1, argv + 1);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		return sim_cli_list(false);
-	fputs("usage: sim list | sim run ... | sim explore ... | sim soak ...\n", stderr);
+	fputs("usage: sim list | sim run ... | sim explore ... | sim soak ... | sim packetdrill ...\n", stderr);
 	return 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nonic sim list, run, explore, soak: the simulator's scenarios. */
+/* nonic sim list, run, explore, soak: the simulator's scenarios; nonic packetdrill: packet scripts in it. */
 #include <string.h>
 
 #include "../../sim/cli.h"
@@ -42,4 +42,10 @@ cmd_sim(int argc, char **argv)
 	if (argc < 2)
 		return cli_usage(&cmd, "expected list, run, explore or soak");
 	return cli_usage(&cmd, "unknown argument '%s': expected list, run, explore or soak", argv[1]);
+}
+
+int
+cmd_packetdrill(int argc, char **argv)
+{
+	return sim_cli_packetdrill(argc, argv);
 }

@@ -13,7 +13,7 @@ struct cli_entry {
 	cli_fn *run;   /* NULL in nonic: nonic-dpdk has it */
 };
 
-cli_fn cmd_check_config, cmd_config_reference, cmd_doctor, cmd_sim;
+cli_fn cmd_check_config, cmd_config_reference, cmd_doctor, cmd_packetdrill, cmd_sim;
 cli_fn cmd_primary, cmd_serve, cmd_status, cmd_ifconfig, cmd_arp, cmd_route, cmd_stop, cmd_ctl;
 
 #endif

@@ -26,6 +26,7 @@ static const struct cli_entry entries[] = {
 	{ "config-reference", "every configuration key, as Markdown", cmd_config_reference },
 	{ "doctor", "why it does not work here, and the command that mends it", cmd_doctor },
 	{ "sim", "run scenarios in the simulator", cmd_sim },
+	{ "packetdrill", "run packet scripts against the stack", cmd_packetdrill },
 };
 
 #define NB_ENTRIES (sizeof(entries) / sizeof(entries[0]))
