@@ -29,7 +29,7 @@ struct cc_ack {
 struct cc_ops {
 	const char *name;                                     /* of TCP_CONGESTION */
 	void (*init)(struct cc *c);                           /* forget all history; cwnd, ssthresh and mss stay */
-	/* open cwnd; not called in recovery, nor when not limited */
+	/* open cwnd, if limited; not called in fast recovery */
 	void (*ack)(struct cc *c, const struct cc_ack *a);
 	/* congestion: ssthresh (>= 2 mss) from the flight size, not cwnd */
 	void (*reduce)(struct cc *c, uint32_t flight, bool ecn);

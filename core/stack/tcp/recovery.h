@@ -27,6 +27,7 @@
 #include "cc.h"
 
 #define REC_NEVER UINT64_MAX
+#define REC_RTT_SHIFT 5
 #define REC_SACK_MAX 4 /* blocks of one segment: more do not fit */
 
 static inline bool
@@ -54,6 +55,7 @@ struct rec_config {
 	uint32_t abc_l;          /* RFC 3465's L in slow start: 8 (RFC 9406 4.2) */
 	uint32_t max_segs;       /* records of one connection: 8192 */
 	uint32_t pool_segs;      /* records of the stack beyond one a connection: 262144 */
+	bool no_tlp;             /* tail loss probes off (packet scripts of stacks without) */
 };
 /* The values named above. */
 void rec_config_default(struct rec_config *c);
@@ -100,7 +102,7 @@ struct rec {
 	uint64_t deadline;         /* ns of the timer; REC_NEVER */
 	uint64_t last_sent;        /* ns; 0: never */
 	uint32_t una, nxt;
-	uint32_t srtt_us, rttvar_us; /* srtt 0: no sample */
+	uint32_t srtt, rttvar;     /* us << REC_RTT_SHIFT; srtt 0: no sample */
 	uint32_t rto_us;           /* without back-off */
 	uint32_t min_rtt_us, min_next_us, min_since_ms; /* least sample of the last 5 to 10 minutes; 0: none */
 	uint32_t recover;          /* RecoveryPoint (RFC 6675), recover (RFC 6582) */
@@ -110,12 +112,11 @@ struct rec {
 	uint32_t total_retrans;    /* segments */
 	uint16_t timeouts, dsacks, reord_seen, dupacks;
 	uint8_t ca;                /* enum rec_ca */
-	uint8_t backoff;           /* timeouts since the last new ACK */
-	uint8_t timer;             /* enum rec_timer_kind */
+	uint8_t backoff;           /* doublings of the RTO: timeouts since the last sample (Karn; RFC 6298 5) */
 	uint8_t reo_mult, reo_persist; /* RACK.reo_wnd_mult, RACK.reo_wnd_persist */
-	uint8_t frto;              /* step of F-RTO; 0: not in it */
+	uint8_t frto;              /* step of F-RTO (RFC 5682 2.1) the next ACK is for: 2, 3; 0: not in it */
 	bool sack : 1, ts : 1, established : 1, syn_lost : 1, reordering : 1;
-	bool tlp_out : 1, tlp_retrans : 1, tlp_now : 1, tlp_new : 1, dsack_on : 1, recover_on : 1, starved : 1, force : 1, rto_3s : 1;
+	bool tlp_out : 1, tlp_retrans : 1, tlp_now : 1, tlp_new : 1, dsack_on : 1, recover_on : 1, starved : 1, force : 1;
 	struct cc cc;
 };
 _Static_assert(sizeof(struct rec) <= 200, "an idle connection must be small");
@@ -259,6 +260,7 @@ struct rec_facts {
 	uint32_t segs_out, segs_sacked, segs_lost, segs_retrans; /* in flight; retrans: of them sent more than once */
 	uint32_t bytes_sacked, bytes_lost, pipe;
 	uint32_t records;      /* memory in use */
+	uint32_t srtt_us, rttvar_us, min_rtt_us, rto_us; /* 0: no sample; the RTO with back-off */
 	uint32_t reo_wnd_us;
 	uint32_t prr_delivered, prr_out;
 };
