@@ -78,11 +78,26 @@ shim_buf_mark_set(struct rte_mbuf *m, uint32_t mark)
 /* In the word of the mark: the pool's note of a buffer that its taker has not stamped yet, with the taker's cache id. */
 #define SHIM_BUF_UNSTAMPED 0x80000000u
 
-/* A mark is under SHIM_BUF_UNSTAMPED. */
+/*
+ * Beside the mark or the note: the buffer is in a ring (shim_ring_put), and is being taken out of it. A buffer that a ring's slot points
+ * at and that is not said to be in a ring is somebody's, or the pool's.
+ */
+#define SHIM_BUF_IN_RING 0x40000000u
+#define SHIM_BUF_TAKING 0x20000000u
+#define SHIM_BUF_MARK_MAX 0x1fffffffu
+
+/* The word without what it says of rings. */
+static inline uint32_t
+shim_buf_word(uint32_t word)
+{
+	return word & ~(SHIM_BUF_IN_RING | SHIM_BUF_TAKING);
+}
+
+/* A mark is at most SHIM_BUF_MARK_MAX. */
 static inline uint32_t
 shim_buf_mark(const struct rte_mbuf *m)
 {
-	return (m->dynfield1[8] & SHIM_BUF_UNSTAMPED) != 0 ? 0 : m->dynfield1[8];
+	return (m->dynfield1[8] & SHIM_BUF_UNSTAMPED) != 0 ? 0 : shim_buf_word(m->dynfield1[8]);
 }
 
 #endif

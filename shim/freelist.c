@@ -149,6 +149,7 @@ freelist_add(struct freelist *f, struct rte_mbuf *m)
 		*index_at(f, table[i]) = i;
 		next[i] = i + 1 < f->n ? i + 1 : NIL;
 	}
+	f->stride = ((uintptr_t)table[f->n - 1] - (uintptr_t)table[0]) / RTE_MAX(f->n - 1, 1u);
 	f->anon_net = f->n;
 	f->head = head_make(1, ANON_ID, 0);
 	__atomic_store_n(&f->made, f->n, __ATOMIC_RELEASE);
@@ -164,6 +165,22 @@ index_of(const struct freelist *f, void *m)
 	if (i < f->n && freelist_table(f)[i] == m)
 		return i;
 	return sweep_find(freelist_table(f), f->n, m);
+}
+
+bool
+freelist_owns(const struct freelist *f, const void *p)
+{
+	struct rte_mbuf *const *table = freelist_table(f);
+	uintptr_t a = (uintptr_t)p, first;
+	uint64_t i;
+
+	if (!freelist_ready(f))
+		return false;
+	first = (uintptr_t)table[0];
+	if (a < first || a > (uintptr_t)table[f->n - 1])
+		return false;
+	i = f->stride > 0 ? (a - first) / f->stride : 0;
+	return (i < f->n && table[i] == p) || sweep_find(table, f->n, p) < f->n;
 }
 
 /* ---- the common list ---- */

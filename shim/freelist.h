@@ -38,6 +38,7 @@ struct freelist {
 	uint32_t limit, room;    /* most it keeps, most it can hold */
 	int32_t index_off;       /* from a buffer to the four bytes in its memory that hold its index */
 	uint64_t own_size, next_off, table_off;
+	uint64_t stride;         /* between two buffers as a rule: where to look for one */
 	uint64_t used[FREELIST_OWNERS / 64]; /* owners that ever had anything; bits only come */
 	int64_t anon_net;        /* as the high half of a level, of all without a cache */
 	/* Tag (32 bits, one more with every change), owner of the last change (8), index of the first buffer (24). */
@@ -70,6 +71,9 @@ freelist_own(const struct freelist *f, unsigned int owner)
 {
 	return (struct freelist_own *)((char *)(uintptr_t)f + sizeof(*f) + owner * f->own_size);
 }
+
+/* Is p the address of a buffer of the list? p is not looked into. A few loads, but for memory in several pieces. */
+bool freelist_owns(const struct freelist *f, const void *p);
 
 /* Free ones, those in caches too. Exact when nobody moves any. */
 unsigned int freelist_count(const struct freelist *f);

@@ -111,6 +111,32 @@ static inline unsigned int shim_ring_capacity(struct shim *s, const struct rte_r
  */
 static inline int shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
 
+/*
+ * Rings of buffers between processes of which one may write anything anywhere in the ring: SP/SC ones, used by these calls only,
+ * from both sides. Each process has an end of its own (struct shim_ring_end). Before each burst the ring's header and the places of both
+ * sides are compared with what the process knows; if they can not be, e->wrong says what is wrong and from then on nothing goes in or
+ * comes out, until shim_ring_succeed. Nothing waits, and no byte of the ring can make these calls touch other memory.
+ */
+/* An end of the ring `name`, made with `count`. -EINVAL: not a power of two over 1. */
+static inline int shim_ring_attach(struct shim *s, struct shim_ring_end *e, struct rte_ring *r, const char *name,
+	uint32_t count);
+/*
+ * The process is that side's from now on, as shim_ring_recover; needed before the first put (producer) or get (consumer) of each process
+ * that takes the side over. A damaged ring is mended: 1, and the ring is empty if its places were damaged (what was in it comes
+ * home with whoever put it in: shim_pool_sweep). 0: it was sound. -EINVAL: an end without a ring.
+ */
+static inline int shim_ring_succeed(struct shim *s, struct shim_ring_end *e, enum shim_ring_side side);
+/* As many as fit, in order; returns how many. They are in the ring, each segment said to be so, beside its mark. */
+static inline unsigned int shim_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n);
+/*
+ * As shim_ring_take, of buffers of the pool that were put by shim_ring_put, referred to once and with their bytes in their own memory. Any
+ * other thing in a slot is left out, counted in e->bad, and not touched; so is a buffer's second place.
+ */
+static inline unsigned int shim_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m,
+	unsigned int n, uint32_t mark);
+/* How many are in it, for anybody; 0 when it is wrong or there is none. Both sides may be moving. */
+static inline unsigned int shim_ring_fill(struct shim *s, const struct shim_ring_end *e);
+
 /* ---- packet buffers -------------------------------------------------------------------------- */
 
 /*
@@ -125,6 +151,8 @@ static inline unsigned int shim_pool_size(struct shim *s, const struct shim_pool
 /* Free ones; those in the caches of other processes too, which only these can take (as in DPDK). */
 static inline unsigned int shim_pool_avail(struct shim *s, const struct shim_pool *p);
 static inline uint16_t shim_pool_data_room(struct shim *s, const struct shim_pool *p);
+/* Is m the address of one of the pool's buffers (that is out, in a host backend)? It may be anything, and is not looked into. */
+static inline bool shim_pool_owns(struct shim *s, const struct shim_pool *p, const void *m);
 /*
  * Buffers of dead processes (REL-18). A process may die at any instruction, inside the pool's own code too: no pool
  * operation ever waits for another process, and a half-done one harms nobody. What it held is found by owner marks:

@@ -40,7 +40,7 @@ sweep_find(struct rte_mbuf *const *m, unsigned int n, const void *p)
 }
 
 void
-sweep_ring(const struct sweep *w, const struct rte_ring *r, bool *in_ring)
+sweep_ring(const struct sweep *w, const struct rte_ring *r, uint32_t size, bool *in_ring)
 {
 	uint32_t at = __atomic_load_n(&r->cons.tail, __ATOMIC_ACQUIRE);
 	uint32_t end = __atomic_load_n(&r->prod.tail, __ATOMIC_ACQUIRE);
@@ -48,10 +48,10 @@ sweep_ring(const struct sweep *w, const struct rte_ring *r, bool *in_ring)
 	const struct rte_mbuf *seg;
 	unsigned int i, left;
 
-	if (r->mask != r->size - 1 || end - at > r->size) /* moved on in between, or no ring looks so */
-		at = end - r->size;
+	if (end - at > size) /* moved on in between, or no ring looks so: every slot */
+		at = end - size;
 	for (; at != end; at++)
-		for (seg = slot[at & r->mask], left = w->n; seg != NULL && left > 0; seg = seg->next, left--) {
+		for (seg = slot[at & (size - 1)], left = w->n; seg != NULL && left > 0; seg = seg->next, left--) {
 			i = sweep_find(w->m, w->n, seg);
 			if (i == w->n)
 				break;
@@ -77,6 +77,7 @@ wanted(const struct sweep *w, unsigned int i)
 {
 	uint32_t word = __atomic_load_n(&w->m[i]->dynfield1[8], __ATOMIC_ACQUIRE);
 
+	word = shim_buf_word(word); /* it may have died on the way into a ring, or out of it */
 	return word != 0 && (word == w->mark || word == w->note);
 }
 

@@ -28,8 +28,20 @@ struct sweep {
  */
 unsigned int sweep_run(const struct sweep *w);
 
-/* Sets in_ring[] of the buffers, chains whole, that are in the ring now; it may be in use, and hold anything. */
-void sweep_ring(const struct sweep *w, const struct rte_ring *r, bool *in_ring);
+/*
+ * Sets in_ring[] of the buffers, chains whole, that are in the ring now; it may be in use, and hold anything. size: its slots, a power
+ * of two, known from elsewhere.
+ */
+void sweep_ring(const struct sweep *w, const struct rte_ring *r, uint32_t size, bool *in_ring);
+
+/* The slots of a ring whose memory is that many bytes: at least one. */
+static inline uint32_t
+sweep_ring_size(size_t bytes)
+{
+	size_t n = bytes > sizeof(struct rte_ring) ? (bytes - sizeof(struct rte_ring)) / sizeof(void *) : 0;
+
+	return n >= 2 && n <= RTE_RING_SZ_MASK ? 1u << (31 - __builtin_clz((uint32_t)n)) : 1;
+}
 
 /* The place of p in m[0 .. n), which is in order of address; n: it is not there. p is not looked into. */
 unsigned int sweep_find(struct rte_mbuf *const *m, unsigned int n, const void *p);

@@ -67,6 +67,22 @@ enum shim_ring_side {
 #define SHIM_RETA_MAX 2048
 #define SHIM_HEADROOM 128    /* RTE_PKTMBUF_HEADROOM */
 
+/*
+ * One process's end of a ring that it shares with processes which may write anything into it (shim_ring_attach). In the process's own
+ * memory: what the ring was made as, and where the sides stand that are this process's.
+ */
+struct shim_ring_end {
+	struct rte_ring *r;      /* NULL: none */
+	const char *wrong;       /* NULL: it is sound; else what is not, and nothing goes through it any more */
+	uint32_t count;          /* as it was made */
+	uint32_t at[2];          /* by enum shim_ring_side, from shim_ring_succeed on */
+	uint64_t bad;            /* places that held no buffer of a ring's; they were left out */
+	const char *bad_why;     /* the first of these: why, and its slot */
+	uint32_t bad_slot;
+	bool said_wrong, said_bad; /* the caller's own: it has reported it */
+	char name[SHIM_NAME_MAX];
+};
+
 /* Offload bits; equal to DPDK's RTE_ETH_{RX,TX}_OFFLOAD_* (asserted in shim/dpdk). */
 #define SHIM_RX_VLAN_STRIP (1ull << 0)
 #define SHIM_RX_IPV4_CKSUM (1ull << 1)

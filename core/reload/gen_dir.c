@@ -299,10 +299,10 @@ uint32_t
 gen_mark_next(struct shim *s, struct gen_dir *d)
 {
 	/* relaxed: a mark only has to be another one each time */
-	uint32_t mark = shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) & ~SHIM_BUF_UNSTAMPED; /* 31 bits */
+	uint32_t mark = shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) & SHIM_BUF_MARK_MAX;
 
 	if (mark == 0)
-		mark = shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) & ~SHIM_BUF_UNSTAMPED;
+		mark = shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) & SHIM_BUF_MARK_MAX;
 	return mark != 0 ? mark : 1;
 }
 

@@ -201,7 +201,7 @@ ctl_mark_next(struct shim *s, struct ctl_dir *d)
 
 	do {
 		/* relaxed: only that nobody else gets the number matters */
-		mark = (shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) + 1) & ~SHIM_BUF_UNSTAMPED; /* 31 bits */
+		mark = (shim_fetch_add32(s, &d->next_mark, 1, SHIM_RELAXED) + 1) & SHIM_BUF_MARK_MAX;
 	} while (mark == 0);
 	return mark;
 }

@@ -187,6 +187,34 @@ primary_pair_size(unsigned int nb_queues)
 	return size;
 }
 
+int
+primary_ring_make(struct primary *p, const char *name, uint32_t size, struct shim_ring_end *e)
+{
+	struct rte_ring *r;
+	int rc = shim_ring_create(p->shim, name, size, SHIM_RING_SP_SC, &r);
+
+	if (rc < 0)
+		shim_log(p->shim, SHIM_LOG_ERR, "ring %s of %u frames: %s", name, size, strerror(-rc));
+	else
+		shim_ring_attach(p->shim, e, r, name, size);
+	return rc;
+}
+
+void
+primary_ring_end(struct primary *p, struct shim_ring_end *e)
+{
+	struct rte_mbuf *m;
+
+	/* as its consumer's successor; what a damaged ring had in it ends with the pool */
+	if (shim_ring_succeed(p->shim, e, SHIM_RING_CONSUMER) > 0)
+		shim_log(p->shim, SHIM_LOG_WARNING, "ring %s is damaged", e->name);
+	for (uint32_t i = 0; i < e->count && shim_ring_fill(p->shim, e) > 0; i++)
+		if (shim_ring_get(p->shim, e, p->pool, &m, 1, ctl_mark_next(p->shim, p->dir)) == 1)
+			shim_buf_free(p->shim, m);
+	shim_ring_free(p->shim, e->r);
+	e->r = NULL;
+}
+
 static int
 port_rings(struct primary *p, struct primary_port *pp)
 {
@@ -205,12 +233,9 @@ port_rings(struct primary *p, struct primary_port *pp)
 		if (i / n == i % n)
 			continue;
 		layout_ring_name(pp->port, i / n, i % n, name);
-		rc = shim_ring_create(p->shim, name, size, SHIM_RING_SP_SC, &pp->ring[i]);
-		if (rc < 0) {
-			pp->ring[i] = NULL;
-			shim_log(p->shim, SHIM_LOG_ERR, "ring %s of %u frames: %s", name, size, strerror(-rc));
+		rc = primary_ring_make(p, name, size, &pp->ring[i]);
+		if (rc < 0)
 			return rc;
-		}
 	}
 	return 0;
 }
@@ -219,15 +244,10 @@ static void
 rings_undo(struct primary *p, struct primary_port *pp)
 {
 	unsigned int n = pp->nb_queues * pp->nb_queues;
-	struct rte_mbuf *m;
 
-	for (unsigned int i = 0; pp->ring != NULL && i < n; i++) {
-		if (pp->ring[i] == NULL)
-			continue;
-		while (shim_ring_dequeue_burst(p->shim, pp->ring[i], (void **)&m, 1) == 1)
-			shim_buf_free(p->shim, m);
-		shim_ring_free(p->shim, pp->ring[i]);
-	}
+	for (unsigned int i = 0; pp->ring != NULL && i < n; i++)
+		if (pp->ring[i].r != NULL)
+			primary_ring_end(p, &pp->ring[i]);
 	shim_free(p->shim, pp->ring);
 	pp->ring = NULL;
 }

@@ -18,7 +18,7 @@ struct primary_port {
 	bool started;
 	uint16_t nb_queues;
 	uint64_t rx_offloads, tx_offloads;
-	struct rte_ring **ring;  /* of each pair, [from * nb_queues + to]; NULL with one queue and on the diagonal */
+	struct shim_ring_end *ring; /* of each pair, [from * nb_queues + to]; NULL with one queue; none on the diagonal */
 };
 
 /* The place of a worker: one a side. */
@@ -57,6 +57,10 @@ int primary_port_setup(struct primary *p, struct primary_port *pp);
 void primary_port_undo(struct primary *p, struct primary_port *pp);
 /* Frames that the ring of one pair of nb_queues holds, and one more. */
 uint32_t primary_pair_size(unsigned int nb_queues);
+/* Makes a ring between workers; 0 or what shim_ring_create says, said. */
+int primary_ring_make(struct primary *p, const char *name, uint32_t size, struct shim_ring_end *e);
+/* Frees what is in it, and the ring. No worker is there. */
+void primary_ring_end(struct primary *p, struct shim_ring_end *e);
 /* primary_reload.c: what two generations share; nothing with graceful_reload=0. */
 int primary_reload_setup(struct primary *p);
 void primary_reload_undo(struct primary *p);

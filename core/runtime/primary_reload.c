@@ -11,7 +11,7 @@ struct primary_reload {
 	bool gen;                /* the directory is there */
 	unsigned int nb_tables;  /* made so far: lane * sides + side */
 	unsigned int nb_rings;
-	struct rte_ring *ring[]; /* drain and relay, of each port, lane and side */
+	struct shim_ring_end ring[]; /* drain and relay, of each port, lane and side */
 };
 
 static int
@@ -39,11 +39,9 @@ static int
 ring_make(struct primary *p, const char *name)
 {
 	struct primary_reload *r = p->reload;
-	int rc = shim_ring_create(p->shim, name, p->cfg->drain_ring_size, SHIM_RING_SP_SC, &r->ring[r->nb_rings]);
+	int rc = primary_ring_make(p, name, p->cfg->drain_ring_size, &r->ring[r->nb_rings]);
 
-	if (rc < 0)
-		shim_log(p->shim, SHIM_LOG_ERR, "ring %s of %u frames: %s", name, p->cfg->drain_ring_size, strerror(-rc));
-	else
+	if (rc == 0)
 		r->nb_rings++;
 	return rc;
 }
@@ -99,15 +97,11 @@ primary_reload_undo(struct primary *p)
 {
 	struct primary_reload *r = p->reload;
 	char name[SHIM_NAME_MAX];
-	struct rte_mbuf *m;
 
 	if (r == NULL)
 		return;
-	for (unsigned int i = 0; i < r->nb_rings; i++) {
-		while (shim_ring_dequeue_burst(p->shim, r->ring[i], (void **)&m, 1) == 1)
-			shim_buf_free(p->shim, m);
-		shim_ring_free(p->shim, r->ring[i]);
-	}
+	for (unsigned int i = 0; i < r->nb_rings; i++)
+		primary_ring_end(p, &r->ring[i]);
 	for (unsigned int i = 0; i < r->nb_tables; i++) {
 		layout_pub_name(i / GEN_SIDES, i % GEN_SIDES, name);
 		shim_zone_free(p->shim, name);

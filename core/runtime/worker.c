@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "primary_priv.h"
 #include "worker_reload.h"
 
 #define SWEEP_TRIES 500u    /* how long a successor waits for the sweep of its predecessor's buffers */
@@ -86,6 +87,7 @@ claim(struct worker *w)
 static int
 rings_find(struct worker *w, struct worker_port *wp)
 {
+	uint32_t size = primary_pair_size(wp->nb_queues);
 	char name[SHIM_NAME_MAX];
 	int rc = 0;
 
@@ -93,15 +95,12 @@ rings_find(struct worker *w, struct worker_port *wp)
 		if (q == wp->queue)
 			continue;
 		layout_ring_name(wp->port, wp->queue, q, name);
-		rc = shim_ring_lookup(w->shim, name, &wp->to[q]);
-		if (rc == 0) {
-			layout_ring_name(wp->port, q, wp->queue, name);
-			rc = shim_ring_lookup(w->shim, name, &wp->from[q]);
-		}
-		if (rc < 0) {
-			shim_log(w->shim, SHIM_LOG_ERR, "ring %s: %s", name, strerror(-rc));
+		rc = worker_ring_find(w, name, size, &wp->to[q]);
+		layout_ring_name(wp->port, q, wp->queue, name);
+		if (rc == 0)
+			rc = worker_ring_find(w, name, size, &wp->from[q]);
+		if (rc < 0)
 			return rc;
-		}
 	}
 	/* with generations the ends go with the lane, and are taken when it is */
 	if (w->owner)

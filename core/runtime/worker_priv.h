@@ -29,8 +29,8 @@ struct worker_port {
 	enum worker_route route;
 	uint64_t tx_offloads;         /* as the primary configured them */
 	struct netif *nif;
-	struct rte_ring *to[SHIM_MAX_QUEUES], *from[SHIM_MAX_QUEUES]; /* the port's other queues; NULL: the own one */
-	struct rte_ring *drain[2], *relay[2]; /* by side; NULL without graceful_reload */
+	struct shim_ring_end to[SHIM_MAX_QUEUES], from[SHIM_MAX_QUEUES]; /* the port's other queues; none: the own one */
+	struct shim_ring_end drain[2], relay[2]; /* by side; none without graceful_reload */
 	uint64_t oldest_ns;           /* when the first frame of the back-log came */
 	uint64_t stuck_ns;            /* since when the queue has taken nothing of the back-log; 0: it moves */
 	unsigned int head, count;     /* back-log, a ring with room for cap frames (a power of two) */
@@ -92,7 +92,16 @@ void worker_tx_reclaim(struct worker_port *wp);
 /* Frames of the back-log become due at; UINT64_MAX: it is empty. */
 uint64_t worker_tx_due(const struct worker *w);
 
-/* worker_ring.c: frames between the generations of a lane. */
+/* worker_ring.c: frames between workers. */
+/* Finds the ring of `count` slots. 0; -ENOENT and others, said. */
+int worker_ring_find(struct worker *w, const char *name, uint32_t count, struct shim_ring_end *e);
+/* That side is this worker's; a ring that had to be mended is said. */
+void worker_ring_succeed(struct worker *w, struct shim_ring_end *e, enum shim_ring_side side);
+/* Up to n <= WORKER_BURST frames of the ring; what is no frame is added to *dropped, and said once. */
+unsigned int worker_ring_get(struct worker *w, struct shim_ring_end *e, struct rte_mbuf **m, unsigned int n, uint64_t *dropped);
+/* To the worker of another queue of the port. Takes m. */
+void worker_ring_hand(struct worker *w, struct shim_ring_end *e, struct rte_mbuf *m);
+/* ---- frames between the generations of a lane ---- */
 /* To the port by way of the lane's owner; takes the first k of n, as a port does. */
 unsigned int worker_relay(struct worker_port *wp, struct rte_mbuf **m, unsigned int n);
 /* Frames that neither relay ring nor back-log took: counts and says so. */

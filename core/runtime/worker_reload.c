@@ -85,16 +85,6 @@ worker_reload_setup(struct worker *w)
 	return 0;
 }
 
-static int
-ring_find(struct worker *w, const char *name, struct rte_ring **out)
-{
-	int rc = shim_ring_lookup(w->shim, name, out);
-
-	if (rc < 0)
-		shim_log(w->shim, SHIM_LOG_ERR, "ring %s: %s", name, strerror(-rc));
-	return rc;
-}
-
 int
 worker_reload_port(struct worker *w, struct worker_port *wp)
 {
@@ -107,16 +97,16 @@ worker_reload_port(struct worker *w, struct worker_port *wp)
 	mine = worker_side(w);
 	for (unsigned int side = 0; rc == 0 && side < GEN_SIDES; side++) {
 		layout_drain_name(wp->port, w->lane, side, name);
-		rc = ring_find(w, name, &wp->drain[side]);
+		rc = worker_ring_find(w, name, w->cfg->drain_ring_size, &wp->drain[side]);
 		layout_relay_name(wp->port, w->lane, side, name);
 		if (rc == 0)
-			rc = ring_find(w, name, &wp->relay[side]);
+			rc = worker_ring_find(w, name, w->cfg->drain_ring_size, &wp->relay[side]);
 	}
 	if (rc < 0)
 		return rc;
 	/* the ends that are this seat's, whoever owns the lane: a predecessor may have died at them */
-	shim_ring_recover(w->shim, wp->drain[!mine], SHIM_RING_PRODUCER);
-	shim_ring_recover(w->shim, wp->relay[mine], SHIM_RING_PRODUCER);
+	worker_ring_succeed(w, &wp->drain[!mine], SHIM_RING_PRODUCER);
+	worker_ring_succeed(w, &wp->relay[mine], SHIM_RING_PRODUCER);
 	wp->route = ROUTE_RELAY;
 	return 0;
 }
@@ -151,7 +141,7 @@ static void
 drain_recover(struct worker *w, unsigned int side)
 {
 	for (unsigned int i = 0; i < w->nb_ports; i++)
-		shim_ring_recover(w->shim, w->port[i]->drain[side], SHIM_RING_CONSUMER);
+		worker_ring_succeed(w, &w->port[i]->drain[side], SHIM_RING_CONSUMER);
 }
 
 void

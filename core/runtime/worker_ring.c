@@ -3,7 +3,8 @@
  * Frames between the two generations of a lane. Drain rings carry received frames to the stack of the side they are named
  * after, relay rings carry sent ones of that side to the lane's owner. A ring that is full drops, counts and says so;
  * nobody waits. What goes into a ring is referred to once, for it is freed by another process, and stays stamped by the giver
- * until the taker's stamp is on it (shim_ring_take).
+ * until the taker's stamp is on it (shim_ring_get). A ring that is not what it was made as, or where this worker left it, is used no
+ * more until somebody takes a side of it over: as a full one it drops and counts.
  */
 #include <netinet/in.h>
 
@@ -12,6 +13,64 @@
 
 #define MEMORY_FLAGS (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)
 
+/* ---- a ring ----------------------------------------------------------------------------------- */
+
+int
+worker_ring_find(struct worker *w, const char *name, uint32_t count, struct shim_ring_end *e)
+{
+	struct rte_ring *r;
+	int rc = shim_ring_lookup(w->shim, name, &r);
+
+	if (rc == 0)
+		rc = shim_ring_attach(w->shim, e, r, name, count);
+	if (rc < 0)
+		shim_log(w->shim, SHIM_LOG_ERR, "ring %s: %s", name, strerror(-rc));
+	return rc;
+}
+
+void
+worker_ring_succeed(struct worker *w, struct shim_ring_end *e, enum shim_ring_side side)
+{
+	if (shim_ring_succeed(w->shim, e, side) > 0)
+		shim_log(w->shim, SHIM_LOG_WARNING, "ring %s was damaged: mended", e->name);
+}
+
+/* Damage is said once, and once more when a successor has mended it. */
+static void
+say_damage(struct worker *w, struct shim_ring_end *e)
+{
+	if (e->wrong != NULL && !e->said_wrong)
+		shim_log(w->shim, SHIM_LOG_ERR, "ring %s is damaged: %s; it is not used any more", e->name, e->wrong);
+	e->said_wrong = e->wrong != NULL;
+	if (e->bad > 0 && !e->said_bad)
+		shim_log(w->shim, SHIM_LOG_ERR, "ring %s is damaged: slot %u held %s; left out", e->name, e->bad_slot, e->bad_why);
+	e->said_bad = e->bad > 0;
+}
+
+unsigned int
+worker_ring_get(struct worker *w, struct shim_ring_end *e, struct rte_mbuf **m, unsigned int n, uint64_t *dropped)
+{
+	uint64_t bad = e->bad;
+	unsigned int k = shim_ring_get(w->shim, e, w->pool, m, n, w->mark);
+
+	if (__builtin_expect(e->bad != bad || (e->wrong != NULL && !e->said_wrong), 0)) {
+		*dropped += e->bad - bad;
+		w->dirty = true;
+		say_damage(w, e);
+	}
+	return k;
+}
+
+static unsigned int
+put_burst(struct worker *w, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n)
+{
+	unsigned int k = shim_ring_put(w->shim, e, m, n);
+
+	if (__builtin_expect(e->wrong != NULL && !e->said_wrong, 0))
+		say_damage(w, e);
+	return k;
+}
+
 /* Memory that no other process may free, or data that somebody else refers to: then a copy goes. Takes m; NULL: no buffer. */
 static struct rte_mbuf *
 sole(struct worker *w, struct rte_mbuf *m)
@@ -19,7 +78,8 @@ sole(struct worker *w, struct rte_mbuf *m)
 	struct rte_mbuf *copy;
 	const struct rte_mbuf *s;
 
-	for (s = m; s != NULL && rte_mbuf_refcnt_read(s) == 1 && (s->ol_flags & MEMORY_FLAGS) == 0; s = s->next)
+	for (s = m; s != NULL && rte_mbuf_refcnt_read(s) == 1 && (s->ol_flags & MEMORY_FLAGS) == 0 &&
+	    shim_pool_owns(w->shim, w->pool, s); s = s->next)
 		;
 	if (s == NULL)
 		return m;
@@ -38,27 +98,37 @@ sole(struct worker *w, struct rte_mbuf *m)
 	return copy;
 }
 
+void
+worker_ring_hand(struct worker *w, struct shim_ring_end *e, struct rte_mbuf *m)
+{
+	m = sole(w, m);
+	if (m != NULL && put_burst(w, e, &m, 1) == 1)
+		return;
+	w->rx_dropped++;
+	shim_buf_free(w->shim, m);
+}
+
 static void
-say_full(struct worker *w, const struct rte_ring *r, uint64_t dropped)
+say_full(struct worker *w, const struct shim_ring_end *e, uint64_t dropped)
 {
 	struct worker_reload *rl = w->rl;
 
-	if (rl->full_ns != 0 && w->now_ns - rl->full_ns < WORKER_FULL_LOG_NS)
+	if (e->wrong != NULL || (rl->full_ns != 0 && w->now_ns - rl->full_ns < WORKER_FULL_LOG_NS))
 		return;
 	rl->full_ns = w->now_ns;
 	shim_log(w->shim, SHIM_LOG_WARNING, "graceful reload drain: ring full (%u/%u entries, %llu dropped)",
-		shim_ring_count(w->shim, r), shim_ring_capacity(w->shim, r), (unsigned long long)dropped);
+		shim_ring_fill(w->shim, e), e->count - 1, (unsigned long long)dropped);
 }
 
 /*
- * Puts the first frames of m into r, as many as there is room for: this is its one producer, so room does not shrink. Takes
+ * Puts the first frames of m into the ring, as many as there is room for: this is its one producer, so room does not shrink. Takes
  * those, sent or not (no buffer for a copy); returns how many, *sent how many are in the ring.
  */
 static unsigned int
-put(struct worker *w, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, unsigned int *sent, uint32_t *peak)
+put(struct worker *w, struct shim_ring_end *e, struct rte_mbuf **m, unsigned int n, unsigned int *sent, uint32_t *peak)
 {
-	unsigned int used = shim_ring_count(w->shim, r), room = shim_ring_capacity(w->shim, r) - used, k = 0, done = 0;
-	void *obj[WORKER_BURST];
+	unsigned int used = shim_ring_fill(w->shim, e), room = e->wrong == NULL ? e->count - 1 - used : 0, k = 0, done = 0;
+	struct rte_mbuf *obj[WORKER_BURST];
 
 	*sent = 0;
 	while (done < n && *sent < room && k < WORKER_BURST) {
@@ -71,7 +141,7 @@ put(struct worker *w, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, u
 			break;
 	}
 	if (k > 0)
-		*sent = shim_ring_enqueue_burst(w->shim, r, obj, k);
+		*sent = put_burst(w, e, obj, k);
 	for (unsigned int i = *sent; i < k; i++)
 		shim_buf_free(w->shim, obj[i]);
 	if (used + *sent > *peak)
@@ -84,11 +154,11 @@ worker_to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 {
 	struct worker *w = wp->w;
 	struct worker_moved *mv = &w->rl->moved;
-	struct rte_ring *r = wp->drain[!worker_side(w)];
+	struct shim_ring_end *e = &wp->drain[!worker_side(w)];
 	unsigned int done = 0, total = 0, sent, k;
 
 	do {
-		k = put(w, r, m + done, n - done, &sent, &mv->drain_peak);
+		k = put(w, e, m + done, n - done, &sent, &mv->drain_peak);
 		done += k;
 		total += sent;
 	} while (k > 0 && done < n);
@@ -99,7 +169,7 @@ worker_to_peer(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 		for (unsigned int i = done; i < n; i++)
 			shim_buf_free(w->shim, m[i]);
 		if (done < n)
-			say_full(w, r, mv->drain_full);
+			say_full(w, e, mv->drain_full);
 	}
 	return total;
 }
@@ -109,15 +179,22 @@ worker_relay(struct worker_port *wp, struct rte_mbuf **m, unsigned int n)
 {
 	struct worker *w = wp->w;
 	struct worker_moved *mv = &w->rl->moved;
+	struct shim_ring_end *e = &wp->relay[worker_side(w)];
 	unsigned int done = 0, sent, k;
 
 	do {
-		k = put(w, wp->relay[worker_side(w)], m + done, n - done, &sent, &mv->relay_peak);
+		k = put(w, e, m + done, n - done, &sent, &mv->relay_peak);
 		done += k;
 		mv->relayed += sent;
 		w->tx_dropped += k - sent;
 	} while (k > 0 && done < n);
 	w->dirty = true;
+	if (e->wrong != NULL && done < n) { /* it will take nothing any more: waiting is for nothing */
+		worker_relay_full(wp, n - done);
+		w->tx_dropped += n - done;
+		for (; done < n; done++)
+			shim_buf_free(w->shim, m[done]);
+	}
 	return done;
 }
 
@@ -127,7 +204,7 @@ worker_relay_full(struct worker_port *wp, unsigned int dropped)
 	struct worker *w = wp->w;
 
 	w->rl->moved.relay_full += dropped;
-	say_full(w, wp->relay[worker_side(w)], w->rl->moved.relay_full);
+	say_full(w, &wp->relay[worker_side(w)], w->rl->moved.relay_full);
 }
 
 /* ---- the owner's received frames -------------------------------------------------------------- */
@@ -293,15 +370,15 @@ static unsigned int
 drain_rx(struct worker_port *wp)
 {
 	struct worker *w = wp->w;
-	struct rte_ring *r = wp->drain[worker_side(w)];
+	struct shim_ring_end *e = &wp->drain[worker_side(w)];
 	struct rte_mbuf *m[WORKER_BURST];
 	unsigned int total = 0, bursts = WORKER_RING_BURSTS, n;
 
 	/* the neighbours are in before the first frame of the port, however much waits before them */
 	if (w->rl->taking)
-		bursts = shim_ring_count(w->shim, r) / WORKER_BURST + 1;
+		bursts = shim_ring_fill(w->shim, e) / WORKER_BURST + 1;
 	for (unsigned int i = 0; i < bursts; i++) {
-		n = shim_ring_take(w->shim, r, m, WORKER_BURST, w->mark);
+		n = worker_ring_get(w, e, m, WORKER_BURST, &w->rx_dropped);
 		if (n > 0)
 			drain_burst(wp, m, n);
 		total += n;
@@ -320,7 +397,7 @@ relay_rx(struct worker_port *wp)
 	unsigned int total = 0, n, k;
 
 	for (unsigned int i = 0; i < WORKER_RING_BURSTS && wp->count + WORKER_BURST <= WORKER_BACKLOG / 2; i++) {
-		n = shim_ring_take(w->shim, wp->relay[!worker_side(w)], m, WORKER_BURST, w->mark);
+		n = worker_ring_get(w, &wp->relay[!worker_side(w)], m, WORKER_BURST, &w->tx_dropped);
 		k = n > 0 ? worker_tx(wp, m, n) : 0;
 		for (; k < n; k++)
 			shim_buf_free(w->shim, m[k]);
@@ -339,8 +416,10 @@ rescue_rx(struct worker *w)
 	unsigned int total = 0, n;
 
 	for (unsigned int i = 0; i < w->nb_ports; i++) {
-		n = shim_ring_take(w->shim, w->port[i]->drain[!worker_side(w)], m, WORKER_BURST, w->mark);
-		total += n;
+		struct shim_ring_end *e = &w->port[i]->drain[!worker_side(w)];
+
+		n = worker_ring_get(w, e, m, WORKER_BURST, &w->rx_dropped);
+		total += n + shim_ring_fill(w->shim, e); /* what was left out may have been a whole burst */
 		n = neighbours(w->port[i], m, n);
 		if (n > 0)
 			stack_input(w->stack, w->port[i]->nif, m, n);
@@ -376,9 +455,9 @@ bool
 worker_ring_crowded(const struct worker *w)
 {
 	for (unsigned int i = 0; i < w->nb_ports; i++) {
-		const struct rte_ring *r = w->port[i]->drain[!worker_side(w)];
+		const struct shim_ring_end *e = &w->port[i]->drain[!worker_side(w)];
 
-		if (shim_ring_count(w->shim, r) > shim_ring_capacity(w->shim, r) / 4)
+		if (shim_ring_fill(w->shim, e) > (e->count - 1) / 4)
 			return true;
 	}
 	return false;
@@ -392,8 +471,8 @@ worker_ring_empty(const struct worker *w)
 	for (unsigned int i = 0; i < w->nb_ports; i++) {
 		const struct worker_port *wp = w->port[i];
 
-		if (shim_ring_count(w->shim, wp->drain[side]) > 0 ||
-		    (w->owner && shim_ring_count(w->shim, wp->relay[!side]) > 0))
+		if (shim_ring_fill(w->shim, &wp->drain[side]) > 0 ||
+		    (w->owner && shim_ring_fill(w->shim, &wp->relay[!side]) > 0))
 			return false;
 	}
 	return true;
@@ -405,8 +484,8 @@ worker_ring_ends(struct worker_port *wp)
 	for (unsigned int q = 0; wp->nb_queues > 1 && q < wp->nb_queues; q++) {
 		if (q == wp->queue)
 			continue;
-		shim_ring_recover(wp->w->shim, wp->to[q], SHIM_RING_PRODUCER);
-		shim_ring_recover(wp->w->shim, wp->from[q], SHIM_RING_CONSUMER);
+		worker_ring_succeed(wp->w, &wp->to[q], SHIM_RING_PRODUCER);
+		worker_ring_succeed(wp->w, &wp->from[q], SHIM_RING_CONSUMER);
 	}
 }
 
@@ -417,8 +496,8 @@ worker_ring_take(struct worker *w)
 		struct worker_port *wp = w->port[i];
 
 		worker_ring_ends(wp);
-		shim_ring_recover(w->shim, wp->relay[0], SHIM_RING_CONSUMER);
-		shim_ring_recover(w->shim, wp->relay[1], SHIM_RING_CONSUMER);
+		worker_ring_succeed(w, &wp->relay[0], SHIM_RING_CONSUMER);
+		worker_ring_succeed(w, &wp->relay[1], SHIM_RING_CONSUMER);
 		worker_tx_reclaim(wp);
 		wp->route = ROUTE_PORT;
 	}

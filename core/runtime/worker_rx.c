@@ -37,17 +37,6 @@ worker_for_everybody(const struct rte_mbuf *m)
 		d[at + IP6_HLEN] >= ND_FIRST && d[at + IP6_HLEN] <= ND_LAST;
 }
 
-static void
-hand_over(struct worker *w, struct worker_port *wp, unsigned int queue, struct rte_mbuf *m)
-{
-	void *obj = m;
-
-	if (shim_ring_enqueue_burst(w->shim, wp->to[queue], &obj, 1) == 1)
-		return;
-	w->rx_dropped++;
-	shim_buf_free(w->shim, m);
-}
-
 struct rte_mbuf *
 worker_rx_copy(struct worker *w, const struct rte_mbuf *m)
 {
@@ -77,7 +66,7 @@ share(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
 		struct rte_mbuf *copy = q != wp->queue ? worker_rx_copy(w, m) : NULL;
 
 		if (copy != NULL)
-			hand_over(w, wp, q, copy);
+			worker_ring_hand(w, &wp->to[q], copy);
 	}
 }
 
@@ -137,7 +126,7 @@ dispatched_here(struct worker *w, struct worker_port *wp, struct rte_mbuf *m)
 	if (to == WORKER_DISPATCH_RESPONSE) {
 		respond(w, wp, m, len);
 	} else if (to >= 0 && to < wp->nb_queues) {
-		hand_over(w, wp, to, m);
+		worker_ring_hand(w, &wp->to[to], m);
 	} else {
 		w->rx_dropped++;
 		shim_buf_free(w->shim, m);
@@ -200,7 +189,7 @@ rx_rings(struct worker *w, struct worker_port *wp)
 
 		if (q == wp->queue)
 			continue;
-		n = shim_ring_take(w->shim, wp->from[q], m, WORKER_BURST, w->mark);
+		n = worker_ring_get(w, &wp->from[q], m, WORKER_BURST, &w->rx_dropped);
 		if (n > 0)
 			deliver(w, wp, m, n);
 		total += n;

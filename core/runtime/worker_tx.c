@@ -253,7 +253,7 @@ worker_tx_reclaim(struct worker_port *wp)
 
 	do {
 		n = wp->cap - wp->count < WORKER_BURST ? wp->cap - wp->count : WORKER_BURST;
-		n = shim_ring_take(w->shim, wp->relay[worker_side(w)], m, n, w->mark);
+		n = worker_ring_get(w, &wp->relay[worker_side(w)], m, n, &w->tx_dropped);
 		for (unsigned int i = 0; i < n; i++)
 			backlog_put(wp, m[i], wp->cap);
 	} while (n > 0);

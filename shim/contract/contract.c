@@ -72,6 +72,7 @@ main(void)
 	failed += contract_run_bufs();
 	failed += contract_run_deaths();
 	failed += contract_run_ports();
+	failed += contract_run_rings();
 	if (shim_pool_avail(contract.s, contract.pool) != CONTRACT_BUFS) {
 		fprintf(stderr, "contract: buffers missing at the end\n");
 		failed++;

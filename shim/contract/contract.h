@@ -81,5 +81,6 @@ int contract_run_base(void);
 int contract_run_bufs(void);
 int contract_run_deaths(void);
 int contract_run_ports(void);
+int contract_run_rings(void);
 
 #endif

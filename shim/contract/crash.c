@@ -56,6 +56,7 @@ struct life {
 	unsigned int me;
 	uint32_t mark;
 	uint64_t rng;
+	struct shim_ring_end in, out; /* of the ring to the next child, and from the one before */
 	struct rte_mbuf *held[HOLD];
 	unsigned int n;
 };
@@ -156,14 +157,14 @@ copy_one(struct life *l)
 static void
 give_some(struct life *l)
 {
-	void *m[BURST];
+	struct rte_mbuf *m[BURST];
 	unsigned int i, k, n = (unsigned int)(rnd(&l->rng) % BURST);
 
 	for (i = 0; i < n && l->n > 0; i++) {
 		m[i] = let_go(l);
 		shim_buf_mark_set(m[i], l->mark);
 	}
-	k = shim_ring_enqueue_burst(l->s, ring[l->me], m, i);
+	k = shim_ring_put(l->s, &l->in, m, i);
 	for (; k < i; k++)
 		l->held[l->n++] = m[k];
 }
@@ -176,7 +177,8 @@ take_from_ring(struct life *l)
 
 	if (n > HOLD - l->n)
 		n = HOLD - l->n;
-	n = shim_ring_take(l->s, ring[(l->me + CHILDREN - 1) % CHILDREN], m, n, l->mark);
+	n = shim_ring_get(l->s, &l->out, pool, m, n, l->mark);
+	expect(l, l->in.wrong == NULL && l->out.wrong == NULL && l->out.bad == 0, __LINE__);
 	for (i = 0; i < n; i++)
 		hold(l, m[i]);
 }
@@ -189,6 +191,10 @@ live(unsigned int me, uint32_t mark, uint64_t seed)
 	l.s = crash_backend.door(primary, me + 1);
 	expect(&l, l.s != NULL, __LINE__);
 	told[me].cache_id = shim_cache_id(l.s);
+	shim_ring_attach(l.s, &l.in, ring[me], "to the next", RING);
+	shim_ring_attach(l.s, &l.out, ring[(me + CHILDREN - 1) % CHILDREN], "from the last", RING);
+	expect(&l, shim_ring_succeed(l.s, &l.in, SHIM_RING_PRODUCER) == 0, __LINE__);
+	expect(&l, shim_ring_succeed(l.s, &l.out, SHIM_RING_CONSUMER) == 0, __LINE__);
 	for (;;) {
 		switch (rnd(&l.rng) % 5) {
 		case 0: take_some(&l); break;
@@ -295,10 +301,13 @@ static void
 count_all(unsigned int kills)
 {
 	struct rte_mbuf *m[RING];
+	struct shim_ring_end e;
 	unsigned int i, n;
 
 	for (i = 0; i < CHILDREN; i++) {
-		n = shim_ring_take(primary, ring[i], m, RING, 900000);
+		shim_ring_attach(primary, &e, ring[i], "left", RING);
+		shim_ring_succeed(primary, &e, SHIM_RING_CONSUMER);
+		n = shim_ring_get(primary, &e, pool, m, RING, 900000);
 		shim_buf_free_bulk(primary, m, n);
 	}
 	n = shim_pool_avail(primary, pool);

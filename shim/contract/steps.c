@@ -27,6 +27,7 @@ struct bed {
 	struct shim *s;
 	struct shim_pool *pool;
 	struct rte_ring *ring;
+	struct shim_ring_end in, out; /* of the ring, for those operations that take it for hostile */
 	struct rte_mbuf *m[MOST];
 	unsigned int n;
 };
@@ -122,24 +123,41 @@ do_take(struct bed *b)
 	b->n += shim_ring_take(b->s, b->ring, b->m + b->n, 3, MARK);
 }
 
+static void
+do_put(struct bed *b)
+{
+	shim_ring_put(b->s, &b->in, b->m, 5);
+	shim_ring_put(b->s, &b->in, b->m + 5, 1);
+}
+
+static void
+do_get(struct bed *b)
+{
+	b->n += shim_ring_get(b->s, &b->out, b->pool, b->m + b->n, 3, MARK);
+	b->n += shim_ring_get(b->s, &b->out, b->pool, b->m + b->n, 3, MARK);
+}
+
 static const struct operation {
 	const char *name;
 	void (*fn)(struct bed *b);
 	bool given; /* four of the parent's buffers wait in the ring */
 	bool fresh; /* the process has not allocated before */
+	bool hostile; /* the ring is one of shim_ring_put and shim_ring_get */
 } operations[] = {
-	{ "alloc_first", do_alloc_bulk, false, true },
-	{ "alloc", do_alloc, false, false },
-	{ "alloc_bulk", do_alloc_bulk, false, false },
-	{ "alloc_too_many", do_alloc_too_many, false, false },
-	{ "free", do_free, false, false },
-	{ "free_bulk", do_free_bulk, false, false },
-	{ "free_chain", do_free_chain, false, false },
-	{ "stamp", do_stamp, false, false },
-	{ "clone", do_clone, false, false },
-	{ "copy", do_copy, false, false },
-	{ "give", do_give, false, false },
-	{ "take", do_take, true, false },
+	{ "alloc_first", do_alloc_bulk, false, true, false },
+	{ "alloc", do_alloc, false, false, false },
+	{ "alloc_bulk", do_alloc_bulk, false, false, false },
+	{ "alloc_too_many", do_alloc_too_many, false, false, false },
+	{ "free", do_free, false, false, false },
+	{ "free_bulk", do_free_bulk, false, false, false },
+	{ "free_chain", do_free_chain, false, false, false },
+	{ "stamp", do_stamp, false, false, false },
+	{ "clone", do_clone, false, false, false },
+	{ "copy", do_copy, false, false, false },
+	{ "give", do_give, false, false, false },
+	{ "take", do_take, true, false, false },
+	{ "put", do_put, false, false, true },
+	{ "get", do_get, true, false, true },
 };
 
 /* ---- the process that dies ---- */
@@ -204,7 +222,12 @@ check_all(const struct operation *op, unsigned long step)
 	struct rte_mbuf *m[BUFS];
 	unsigned int i, n;
 
-	n = shim_ring_take(bed.s, bed.ring, m, RING, TAKER);
+	if (op->hostile)
+		n = shim_ring_get(bed.s, &bed.out, bed.pool, m, RING, TAKER);
+	else
+		n = shim_ring_take(bed.s, bed.ring, m, RING, TAKER);
+	if (bed.out.wrong != NULL || bed.out.bad != 0)
+		failed(op, step, "the ring is taken for damaged", (unsigned int)bed.out.bad);
 	for (i = 0; i < n; i++)
 		if (rte_mbuf_refcnt_read(m[i]) != 1 || shim_buf_mark(m[i]) != TAKER)
 			failed(op, step, "a buffer of the ring is not as given", i);
@@ -231,9 +254,14 @@ one(const struct operation *op, unsigned long step)
 	pid_t pid;
 
 	*cache_id = UINT32_MAX;
+	shim_ring_attach(bed.s, &bed.in, bed.ring, "steps", RING);
+	shim_ring_attach(bed.s, &bed.out, bed.ring, "steps", RING);
+	if (shim_ring_succeed(bed.s, &bed.in, SHIM_RING_PRODUCER) != 0 ||
+	    shim_ring_succeed(bed.s, &bed.out, SHIM_RING_CONSUMER) != 0)
+		failed(op, step, "the ring is damaged", 0);
 	if (op->given) {
-		if (shim_buf_alloc_bulk(bed.s, bed.pool, m, 4) != 0 ||
-		    shim_ring_enqueue_burst(bed.s, bed.ring, (void **)m, 4) != 4)
+		if (shim_buf_alloc_bulk(bed.s, bed.pool, m, 4) != 0 || (op->hostile ?
+		    shim_ring_put(bed.s, &bed.in, m, 4) : shim_ring_enqueue_burst(bed.s, bed.ring, (void **)m, 4)) != 4)
 			failed(op, step, "no buffers to give", 0);
 	}
 	pid = fork();
@@ -247,6 +275,8 @@ one(const struct operation *op, unsigned long step)
 		failed(op, step, "it ended by signal", (unsigned int)WTERMSIG(status));
 	if (shim_ring_recover(bed.s, bed.ring, op->given ? SHIM_RING_CONSUMER : SHIM_RING_PRODUCER) != 0)
 		failed(op, step, "the ring is not recovered", 0);
+	if (shim_ring_succeed(bed.s, op->given ? &bed.out : &bed.in, op->given ? SHIM_RING_CONSUMER : SHIM_RING_PRODUCER) != 0)
+		failed(op, step, "the ring is not succeeded to", 0);
 	shim_pool_sweep(bed.s, bed.pool, MARK, *cache_id);
 	check_all(op, step);
 	return WIFSIGNALED(status);

@@ -19,6 +19,7 @@ struct dpdk_shared {
 	uint64_t rx_enabled[SHIM_MAX_PORTS], tx_enabled[SHIM_MAX_PORTS];
 	int32_t handler_index; /* of the pools, in the primary's program */
 	struct rte_ring *ring[DPDK_RINGS]; /* NULL: none; what a sweep must look into */
+	const struct rte_memzone *ring_zone[DPDK_RINGS]; /* and its memory, whatever the ring says; NULL: not yet noted */
 };
 
 /* DPDK's rte_errno as our negative errno: a shortage has one name. */

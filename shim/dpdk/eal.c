@@ -112,9 +112,11 @@ dpdk_ring_create(struct shim *s, const char *name, unsigned int count, unsigned 
 		return dpdk_err();
 	for (i = 0; i < DPDK_RINGS; i++) {
 		none = NULL;
-		if (s->shared->ring[i] == NULL && __atomic_compare_exchange_n(&s->shared->ring[i], &none, *out, false,
+		if (s->shared->ring[i] != NULL || !__atomic_compare_exchange_n(&s->shared->ring[i], &none, *out, false,
 		    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-			return 0;
+			continue;
+		__atomic_store_n(&s->shared->ring_zone[i], (*out)->memzone, __ATOMIC_RELEASE);
+		return 0;
 	}
 	rte_ring_free(*out);
 	return -ENOMEM;
@@ -126,8 +128,11 @@ dpdk_ring_free(struct shim *s, struct rte_ring *r)
 	unsigned int i;
 
 	for (i = 0; i < DPDK_RINGS; i++)
-		if (s->shared->ring[i] == r)
+		if (s->shared->ring[i] == r) {
+			r->memzone = s->shared->ring_zone[i]; /* it may have been overwritten */
+			__atomic_store_n(&s->shared->ring_zone[i], NULL, __ATOMIC_RELAXED);
 			__atomic_store_n(&s->shared->ring[i], NULL, __ATOMIC_RELEASE);
+		}
 	rte_ring_free(r);
 }
 

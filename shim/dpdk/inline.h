@@ -262,6 +262,42 @@ shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
 	return ring_recover(r, side);
 }
 
+static inline int
+shim_ring_attach(struct shim *s, struct shim_ring_end *e, struct rte_ring *r, const char *name, uint32_t count)
+{
+	(void)s;
+	return ring_attach(e, r, name, count);
+}
+
+static inline int
+shim_ring_succeed(struct shim *s, struct shim_ring_end *e, enum shim_ring_side side)
+{
+	(void)s;
+	return ring_succeed(e, side);
+}
+
+static inline unsigned int
+shim_ring_fill(struct shim *s, const struct shim_ring_end *e)
+{
+	(void)s;
+	return ring_fill(e);
+}
+
+static inline unsigned int
+shim_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n)
+{
+	(void)s;
+	return ring_put(e, m, n);
+}
+
+static inline unsigned int
+shim_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	const struct ring_taker t = { .s = s, .pool = p, .owns = shim_pool_owns, .room = shim_pool_data_room(s, p), .mark = mark };
+
+	return ring_get(e, &t, m, n);
+}
+
 /* ---- pools and buffers ---- */
 
 static inline int
@@ -304,6 +340,13 @@ shim_pool_data_room(struct shim *s, const struct shim_pool *p)
 {
 	(void)s;
 	return rte_pktmbuf_data_room_size(shim_dpdk_mempool(p));
+}
+
+static inline bool
+shim_pool_owns(struct shim *s, const struct shim_pool *p, const void *m)
+{
+	(void)s;
+	return freelist_owns(((const struct rte_mempool *)p)->pool_data, m);
 }
 
 static inline uint32_t

@@ -174,13 +174,15 @@ static void
 sweep_rings(void *ctx, const struct sweep *w, bool *in_ring)
 {
 	const struct dpdk_shared *shared = ((struct pool_sweep *)ctx)->shared;
+	const struct rte_memzone *z;
 	const struct rte_ring *r;
 	unsigned int i;
 
 	for (i = 0; i < DPDK_RINGS; i++) {
 		r = __atomic_load_n(&shared->ring[i], __ATOMIC_ACQUIRE);
-		if (r != NULL)
-			sweep_ring(w, r, in_ring);
+		z = __atomic_load_n(&shared->ring_zone[i], __ATOMIC_ACQUIRE);
+		if (r != NULL && z != NULL)
+			sweep_ring(w, r, sweep_ring_size(z->len), in_ring);
 	}
 }
 

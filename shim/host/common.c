@@ -73,6 +73,23 @@ host_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
 	return ring_recover(r, side);
 }
 
+unsigned int
+host_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n)
+{
+	(void)s;
+	return ring_put(e, m, n);
+}
+
+unsigned int
+host_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n,
+	uint32_t mark)
+{
+	const struct ring_taker t = { .s = s, .pool = p, .owns = s->ops->pool_owns, .room = s->ops->pool_data_room(s, p),
+		.mark = mark };
+
+	return ring_get(e, &t, m, n);
+}
+
 uint64_t
 host_load(struct shim *s, const void *w, int size, enum shim_order o)
 {

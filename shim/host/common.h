@@ -25,6 +25,9 @@ unsigned int host_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf 
 unsigned int host_ring_count(struct shim *s, const struct rte_ring *r);
 unsigned int host_ring_capacity(struct shim *s, const struct rte_ring *r);
 int host_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
+unsigned int host_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n);
+unsigned int host_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n,
+	uint32_t mark);
 
 /* Entries for a struct shim_ops: the compiler's atomics, always sequentially consistent. */
 uint64_t host_load(struct shim *s, const void *w, int size, enum shim_order o);

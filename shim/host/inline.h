@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "../ring.h"
 #include "buf.h"
 #include "ops.h"
 
@@ -230,6 +231,39 @@ shim_ring_recover(struct shim *s, struct rte_ring *r, enum shim_ring_side side)
 	return SHIM_OP(s, ring_recover)(s, r, side);
 }
 
+static inline int
+shim_ring_attach(struct shim *s, struct shim_ring_end *e, struct rte_ring *r, const char *name, uint32_t count)
+{
+	(void)s;
+	return ring_attach(e, r, name, count);
+}
+
+static inline int
+shim_ring_succeed(struct shim *s, struct shim_ring_end *e, enum shim_ring_side side)
+{
+	(void)s;
+	return ring_succeed(e, side);
+}
+
+static inline unsigned int
+shim_ring_fill(struct shim *s, const struct shim_ring_end *e)
+{
+	(void)s;
+	return ring_fill(e);
+}
+
+static inline unsigned int
+shim_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n)
+{
+	return SHIM_OP(s, ring_put)(s, e, m, n);
+}
+
+static inline unsigned int
+shim_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	return SHIM_OP(s, ring_get)(s, e, p, m, n, mark);
+}
+
 /* ---- pools and buffers ---- */
 
 static inline int
@@ -268,6 +302,12 @@ static inline uint16_t
 shim_pool_data_room(struct shim *s, const struct shim_pool *p)
 {
 	return SHIM_OP(s, pool_data_room)(s, p);
+}
+
+static inline bool
+shim_pool_owns(struct shim *s, const struct shim_pool *p, const void *m)
+{
+	return SHIM_OP(s, pool_owns)(s, p, m);
 }
 
 static inline uint32_t

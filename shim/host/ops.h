@@ -49,6 +49,10 @@ struct shim_ops {
 	unsigned int (*ring_capacity)(struct shim *s, const struct rte_ring *r);
 	int (*ring_recover)(struct shim *s, struct rte_ring *r, enum shim_ring_side side);
 
+	unsigned int (*ring_put)(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n);
+	unsigned int (*ring_get)(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m,
+		unsigned int n, uint32_t mark);
+
 	int (*pool_create)(struct shim *s, const char *name, unsigned int n, uint16_t data_room,
 		struct shim_pool **out);
 	int (*pool_lookup)(struct shim *s, const char *name, struct shim_pool **out);
@@ -56,6 +60,7 @@ struct shim_ops {
 	unsigned int (*pool_size)(struct shim *s, const struct shim_pool *p);
 	unsigned int (*pool_avail)(struct shim *s, const struct shim_pool *p);
 	uint16_t (*pool_data_room)(struct shim *s, const struct shim_pool *p);
+	bool (*pool_owns)(struct shim *s, const struct shim_pool *p, const void *m);
 	uint32_t (*cache_id)(const struct shim *s);
 	unsigned int (*pool_sweep)(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 	struct rte_mbuf *(*buf_alloc)(struct shim *s, struct shim_pool *p);

@@ -8,6 +8,7 @@
 
 #include "../../core/reload/gen_dir.h"
 #include "../../core/runtime/layout.h"
+#include "../../shim/host/sim/machine.h"
 #include "../../shim/shim.h"
 
 /* ---- killed and stopped ---- */
@@ -262,7 +263,38 @@ struct hostile {
 	unsigned int left;
 };
 
-/* Some bytes of the directory and of publish tables become something else. */
+static void
+write_over(struct hostile *h, uint8_t *at, size_t size)
+{
+	unsigned int n = 1u << prng_below(&h->rng, 8);
+
+	for (size_t i = prng_below(&h->rng, size); n > 0 && i < size; n--, i++)
+		at[i] = (uint8_t)prng_next(&h->rng);
+}
+
+/* A drain or relay ring: as often in its header as in its slots. */
+static void
+hostile_ring(struct hostile *h, struct shim *s)
+{
+	const uint64_t head = sizeof(struct rte_ring);
+	unsigned int lane = (unsigned int)prng_below(&h->rng, h->bed.lanes), side = (unsigned int)prng_below(&h->rng, 2);
+	char name[SHIM_NAME_MAX];
+	struct rte_ring *r;
+
+	if (prng_chance(&h->rng, 500000))
+		layout_drain_name(0, lane, side, name);
+	else
+		layout_relay_name(0, lane, side, name);
+	if (shim_ring_lookup(s, name, &r) != 0)
+		return;
+	sim_door(s)->machine->rings_damaged = true;
+	if (prng_chance(&h->rng, 500000))
+		write_over(h, (uint8_t *)r, head);
+	else
+		write_over(h, (uint8_t *)r + head, h->bed.node.cfg.drain_ring_size * sizeof(void *));
+}
+
+/* Some bytes of the directory, of publish tables and of rings become something else. */
 static void
 hostile_main(struct sim_proc *p, void *arg)
 {
@@ -271,20 +303,16 @@ hostile_main(struct sim_proc *p, void *arg)
 
 	while (!sim_stopping(p) && h->left > 0) {
 		char name[SHIM_NAME_MAX] = GEN_ZONE;
-		unsigned int n = 1u << prng_below(&h->rng, 8);
-		uint8_t *zone;
-		size_t size, at;
+		size_t size;
 		void *addr;
 
 		h->left--;
 		if (prng_chance(&h->rng, 500000))
 			layout_pub_name((unsigned int)prng_below(&h->rng, h->bed.lanes), (unsigned int)prng_below(&h->rng, 2), name);
-		if (shim_zone_lookup(s, name, &addr, &size) == 0) {
-			zone = addr;
-			at = prng_below(&h->rng, size);
-			for (; n > 0 && at < size; n--, at++)
-				zone[at] = (uint8_t)prng_next(&h->rng);
-		}
+		if (prng_chance(&h->rng, 500000))
+			hostile_ring(h, s);
+		else if (shim_zone_lookup(s, name, &addr, &size) == 0)
+			write_over(h, addr, size);
 		shim_sleep_ns(s, prng_range(&h->rng, 1, 300) * MS);
 	}
 }
@@ -314,7 +342,7 @@ reload_hostile(struct sim_world *w, void *state)
 
 const struct sim_scenario scenario_reload_hostile = {
 	.name = "reload-hostile",
-	.description = "random bytes written over the generation directory and the publish tables in a reload: nobody crashes, nobody hangs",
+	.description = "random bytes written over the generation directory, the publish tables and the rings between the generations: nobody crashes, nobody hangs",
 	.soak = 1,
 	.state_size = sizeof(struct hostile),
 	.run = reload_hostile,

@@ -582,7 +582,7 @@ test_sharing_survives_no_buffer_and_full_ring(void **state)
 	mock_fail_buf_at(rt->s, 0);
 	assert_int_equal(rt->w[0]->rx_dropped, 1);
 	give(rt, 0, f, rt_arp_request(f, "192.0.2.77", "192.0.2.9"));
-	mock_fail(rt->s, MOCK_OP_ring_enqueue_burst, 1, ENOBUFS);
+	mock_fail(rt->s, MOCK_OP_ring_put, 1, ENOBUFS);
 	worker_turn(rt->w[0]);
 	assert_int_equal(rt->w[0]->rx_dropped, 2);
 	/* frames too short to say what they are, and a tagged ARP request */
@@ -594,7 +594,7 @@ test_sharing_survives_no_buffer_and_full_ring(void **state)
 	f[17] = 0x06;
 	give(rt, 0, f, 60);
 	worker_turn(rt->w[0]);
-	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1]), 1);
+	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1].r), 1);
 	rt_free(rt);
 }
 
@@ -614,7 +614,7 @@ test_neighbour_discovery_is_shared(void **state)
 	f[54] = 138;
 	give(rt, 0, f, 78);
 	worker_turn(rt->w[0]);
-	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1]), 1);
+	assert_int_equal(shim_ring_count(rt->s, rt->w[0]->port[0]->to[1].r), 1);
 	rt_free(rt);
 }
 

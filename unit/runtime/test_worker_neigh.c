@@ -47,7 +47,7 @@ ring_to(struct gb *b, unsigned int to)
 {
 	struct worker *w = b->rt->w[to];
 
-	return w->port[0]->drain[worker_side(w)];
+	return w->port[0]->drain[worker_side(w)].r;
 }
 
 /* n frames that nobody minds wait in the ring to the new worker. */
@@ -351,7 +351,7 @@ put(struct gb *b, const struct forged *x, unsigned int segs)
 		assert_int_equal(shim_buf_chain(m, n), 0);
 	}
 	shim_buf_mark_set(m, old->mark);
-	assert_int_equal(shim_ring_enqueue_burst(old->shim, ring_to(b, 1), (void **)&m, 1), 1);
+	assert_int_equal(shim_ring_put(old->shim, &old->port[0]->drain[worker_side(b->rt->w[1])], &m, 1), 1);
 	gb_turn(b, 100);
 }
 
@@ -527,7 +527,7 @@ what_a_dead_new_worker_left_in_its_ring_tells_the_old_one_nothing(void **state)
 	gb_step(b, WINDOW_CLOSED);
 	for (int i = 0; i < 3; i++)
 		gb_turn(b, SEAT_LOOK_NS / 1000);
-	assert_int_equal(shim_ring_count(old->shim, old->port[0]->drain[!worker_side(old)]), 0);
+	assert_int_equal(shim_ring_count(old->shim, old->port[0]->drain[!worker_side(old)].r), 0);
 	assert_int_equal(stack_drops(old->stack, STACK_DROP_ETH_TYPE_UNKNOWN), 0);
 	gb_free(b);
 }

@@ -398,7 +398,7 @@ what_the_port_said_of_a_frame_survives_the_ring(void **state)
 	m->vlan_tci = 9;
 	shim_buf_mark_set(m, new->mark);
 	worker_window_input(new->port[0], &m, 1);
-	assert_int_equal(shim_ring_take(b->rt->ws[0], new->port[0]->drain[!worker_side(new)], &same, 1, 7), 1);
+	assert_int_equal(shim_ring_take(b->rt->ws[0], new->port[0]->drain[!worker_side(new)].r, &same, 1, 7), 1);
 	assert_ptr_equal(same, m);
 	assert_true(m->ol_flags == (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_RSS_HASH));
 	assert_int_equal(m->hash.rss, 0x12345678);

@@ -280,7 +280,7 @@ mock_ring_create(struct shim *s, const char *name, unsigned int count, unsigned 
 		free(mem);
 		return rc;
 	}
-	named_add(list, name, mem, 0);
+	named_add(list, name, mem, count);
 	*out = mem;
 	return 0;
 }
@@ -368,6 +368,17 @@ mock_pool_data_room(struct shim *s, const struct shim_pool *p)
 	return p->data_room;
 }
 
+static bool
+mock_pool_owns(struct shim *s, const struct shim_pool *p, const void *m)
+{
+	unsigned int i = p->out;
+
+	(void)s;
+	while (i > 0 && p->bufs[i - 1] != m)
+		i--;
+	return i > 0;
+}
+
 static struct rte_mbuf *
 mock_buf_alloc(struct shim *s, struct shim_pool *p)
 {
@@ -413,7 +424,7 @@ mock_rings(void *ctx, const struct sweep *w, bool *in_ring)
 	const struct mock_named *n;
 
 	for (n = ((struct mock_state *)ctx)->rings; n != NULL; n = n->next)
-		sweep_ring(w, n->addr, in_ring);
+		sweep_ring(w, n->addr, (uint32_t)n->size, in_ring);
 }
 
 static unsigned int
@@ -458,12 +469,15 @@ const struct shim_ops mock_behaviour = {
 	.ring_count = host_ring_count,
 	.ring_capacity = host_ring_capacity,
 	.ring_recover = host_ring_recover,
+	.ring_put = host_ring_put,
+	.ring_get = host_ring_get,
 	.pool_create = mock_pool_create,
 	.pool_lookup = mock_pool_lookup,
 	.pool_free = mock_pool_free,
 	.pool_size = mock_pool_size,
 	.pool_avail = mock_pool_avail,
 	.pool_data_room = mock_pool_data_room,
+	.pool_owns = mock_pool_owns,
 	.cache_id = mock_cache_id,
 	.pool_sweep = mock_pool_sweep,
 	.buf_alloc = mock_buf_alloc,

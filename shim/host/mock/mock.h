@@ -23,8 +23,9 @@ struct rte_mbuf;
 	X(ring_create, INT, 1) X(ring_lookup, INT, 1) X(ring_free, VOID, 1) \
 	X(ring_enqueue_burst, UINT, 0) X(ring_dequeue_burst, UINT, 0) X(ring_take, UINT, 0) \
 	X(ring_count, UINT, 0) X(ring_capacity, UINT, 0) X(ring_recover, INT, 1) \
+	X(ring_put, UINT, 0) X(ring_get, UINT, 0) \
 	X(pool_create, INT, 1) X(pool_lookup, INT, 1) X(pool_free, VOID, 1) X(pool_size, UINT, 0) \
-	X(pool_avail, UINT, 0) X(pool_data_room, UINT, 0) X(cache_id, UINT, 0) \
+	X(pool_avail, UINT, 0) X(pool_data_room, UINT, 0) X(pool_owns, UINT, 0) X(cache_id, UINT, 0) \
 	X(pool_sweep, UINT, 1) X(buf_alloc, PTR, 0) X(buf_release, VOID, 0) \
 	X(port_count, UINT, 0) X(port_info, INT, 0) X(port_configure, INT, 1) \
 	X(port_start, INT, 1) X(port_stop, INT, 1) X(port_mtu_get, INT, 1) \

@@ -79,6 +79,10 @@ RECORD(unsigned int, ring_count, (struct shim *s, const struct rte_ring *r), (s,
 RECORD(unsigned int, ring_capacity, (struct shim *s, const struct rte_ring *r), (s, r), NULL)
 RECORD(int, ring_recover, (struct shim *s, struct rte_ring *r, enum shim_ring_side side), (s, r, side),
 	num(buf, side))
+RECORD(unsigned int, ring_put, (struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n),
+	(s, e, m, n), num(buf, n))
+RECORD(unsigned int, ring_get, (struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m,
+	unsigned int n, uint32_t mark), (s, e, p, m, n, mark), num(buf, n))
 RECORD(int, pool_create, (struct shim *s, const char *name, unsigned int n, uint16_t data_room,
 	struct shim_pool **out), (s, name, n, data_room, out), name)
 RECORD(int, pool_lookup, (struct shim *s, const char *name, struct shim_pool **out),
@@ -87,6 +91,7 @@ RECORD_VOID(pool_free, (struct shim *s, struct shim_pool *p), (s, p), NULL)
 RECORD(unsigned int, pool_size, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
 RECORD(unsigned int, pool_avail, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
 RECORD(uint16_t, pool_data_room, (struct shim *s, const struct shim_pool *p), (s, p), NULL)
+RECORD(bool, pool_owns, (struct shim *s, const struct shim_pool *p, const void *m), (s, p, m), NULL)
 
 static uint32_t
 record_cache_id(const struct shim *s)

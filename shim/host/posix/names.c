@@ -143,14 +143,15 @@ posix_piece_make(struct shim *s, enum posix_kind kind, const char *name, uint64_
 }
 
 void
-posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, void *arg), void *arg)
+posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, uint64_t size, void *arg),
+	void *arg)
 {
 	unsigned int i;
 
 	posix_lock(r);
 	for (i = 0; i < POSIX_ENTRIES; i++)
 		if (r->entries[i].kind == kind && entry_sane(r, &r->entries[i]))
-			fn(entry_addr(r, &r->entries[i]), arg);
+			fn(entry_addr(r, &r->entries[i]), r->entries[i].asked, arg);
 	posix_unlock(r);
 }
 

@@ -98,6 +98,13 @@ posix_pool_data_room(struct shim *s, const struct shim_pool *p)
 	return p->data_room;
 }
 
+bool
+posix_pool_owns(struct shim *s, const struct shim_pool *p, const void *m)
+{
+	(void)s;
+	return freelist_owns(&p->list, m);
+}
+
 uint32_t
 posix_cache_id(const struct shim *s)
 {
@@ -129,10 +136,11 @@ struct slot_look {
 };
 
 static void
-look_at_cache(void *piece, void *arg)
+look_at_cache(void *piece, uint64_t size, void *arg)
 {
 	struct slot_look *l = arg;
 
+	(void)size;
 	if (!freelist_idle(&((struct shim_pool *)piece)->list, l->slot))
 		l->empty = false;
 }
@@ -171,8 +179,9 @@ posix_slot_take(struct posix_region *r, const struct shim_proc *self)
 }
 
 static void
-empty_cache(void *piece, void *arg)
+empty_cache(void *piece, uint64_t size, void *arg)
 {
+	(void)size;
 	freelist_recover(&((struct shim_pool *)piece)->list, *(uint32_t *)arg);
 }
 
@@ -205,11 +214,11 @@ home(void *ctx, unsigned int i)
 }
 
 static void
-look_into_ring(void *piece, void *arg)
+look_into_ring(void *piece, uint64_t size, void *arg)
 {
 	struct pool_sweep *c = arg;
 
-	sweep_ring(c->w, piece, c->in_ring);
+	sweep_ring(c->w, piece, sweep_ring_size(size), c->in_ring);
 }
 
 static void

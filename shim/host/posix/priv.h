@@ -10,7 +10,7 @@
 #include "posix.h"
 
 #define POSIX_MAGIC 0x6e6f6e6963736801ull
-#define POSIX_LAYOUT 2u
+#define POSIX_LAYOUT 3u
 #define POSIX_ENTRIES 512u
 #define POSIX_QUEUES 16u
 #define POSIX_SLOTS 128u /* caches of pools: FREELIST_OWNERS */
@@ -87,8 +87,8 @@ int posix_piece_make(struct shim *s, enum posix_kind kind, const char *name, uin
 int posix_piece_lookup(struct shim *s, enum posix_kind kind, const char *name, void **addr, size_t *size);
 /* Ends a piece by its address; one that is not there is a programming error and is left alone. */
 void posix_piece_free(struct shim *s, enum posix_kind kind, const void *addr);
-/* fn for every piece of the kind, under the lock. */
-void posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, void *arg), void *arg);
+/* fn for every piece of the kind, of size bytes, under the lock. */
+void posix_pieces(struct posix_region *r, enum posix_kind kind, void (*fn)(void *piece, uint64_t size, void *arg), void *arg);
 
 /* A number for a process's caches; FREELIST_ANON when there is none left. Leaving it empties them. */
 uint32_t posix_slot_take(struct posix_region *r, const struct shim_proc *self);
@@ -108,6 +108,7 @@ void posix_pool_free(struct shim *s, struct shim_pool *p);
 unsigned int posix_pool_size(struct shim *s, const struct shim_pool *p);
 unsigned int posix_pool_avail(struct shim *s, const struct shim_pool *p);
 uint16_t posix_pool_data_room(struct shim *s, const struct shim_pool *p);
+bool posix_pool_owns(struct shim *s, const struct shim_pool *p, const void *m);
 uint32_t posix_cache_id(const struct shim *s);
 unsigned int posix_pool_sweep(struct shim *s, struct shim_pool *p, uint32_t mark, uint32_t cache_id);
 struct rte_mbuf *posix_buf_alloc(struct shim *s, struct shim_pool *p);

@@ -372,6 +372,12 @@ sim_pool_data_room(struct shim *s, const struct shim_pool *p)
 	return p->data_room;
 }
 
+bool
+sim_pool_owns(struct shim *s, const struct shim_pool *p, const void *m)
+{
+	return sim_buf_is_live(sim_door(s)->machine, m) && buf_of(m)->pool == p;
+}
+
 /* The machine has no caches: the door's own number. */
 uint32_t
 sim_cache_id(const struct shim *s)
@@ -383,7 +389,8 @@ sim_cache_id(const struct shim *s)
 static bool
 marked(const struct rte_mbuf *b, uint32_t mark, uint32_t cache_id)
 {
-	return (mark != 0 && shim_buf_mark(b) == mark) || b->dynfield1[8] == (SHIM_BUF_UNSTAMPED | cache_id);
+	return (mark != 0 && shim_buf_mark(b) == mark) ||
+		shim_buf_word(b->dynfield1[8]) == (SHIM_BUF_UNSTAMPED | cache_id);
 }
 
 static void
@@ -502,6 +509,17 @@ audit_marks(struct sim_machine *m, char *why, size_t n)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+unsigned int
+sim_bufs_in_rings(const struct sim_machine *m)
+{
+	const struct sim_buf *b;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(b, &m->live, link)
+		n += b->where == SIM_AT_RING;
+	return n;
 }
 
 int

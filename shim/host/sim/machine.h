@@ -165,6 +165,7 @@ struct sim_machine {
 	/* buffers */
 	struct sim_buf_list live, quarantine;
 	unsigned int nb_live, nb_quarantine, nb_lost;
+	bool rings_damaged;          /* by a test: what was put into a ring counts as there, whatever the ring says */
 	struct rte_mbuf **set;       /* hash set of live buffers, open addressing */
 	size_t set_room;
 	uint64_t buf_serial;
@@ -325,6 +326,8 @@ void sim_buf_release(struct shim *s, struct rte_mbuf *m);
 void sim_mem_release_all(struct sim_machine *m);
 /* How many live buffers are in rings, looking into each. */
 unsigned int sim_rings_count(const struct sim_machine *m);
+/* How many were put into one and not taken out, by their own records. */
+unsigned int sim_bufs_in_rings(const struct sim_machine *m);
 int sim_zone_reserve(struct shim *s, const char *name, size_t size, void **addr);
 int sim_zone_lookup(struct shim *s, const char *name, void **addr, size_t *size);
 int sim_zone_free(struct shim *s, const char *name);
@@ -334,6 +337,10 @@ void sim_ring_free(struct shim *s, struct rte_ring *r);
 unsigned int sim_ring_enqueue_burst(struct shim *s, struct rte_ring *r, void *const *objs, unsigned int n);
 unsigned int sim_ring_dequeue_burst(struct shim *s, struct rte_ring *r, void **objs, unsigned int n);
 unsigned int sim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned int n, uint32_t mark);
+unsigned int sim_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n);
+unsigned int sim_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n,
+	uint32_t mark);
+bool sim_pool_owns(struct shim *s, const struct shim_pool *p, const void *m);
 
 /* port.c */
 void sim_port_release(struct sim_port *p);

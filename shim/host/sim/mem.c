@@ -227,6 +227,34 @@ sim_ring_take(struct shim *s, struct rte_ring *r, struct rte_mbuf **m, unsigned 
 	return k;
 }
 
+unsigned int
+sim_ring_put(struct shim *s, struct shim_ring_end *e, struct rte_mbuf *const *m, unsigned int n)
+{
+	struct sim_door *d = sim_door(s);
+	unsigned int k;
+
+	point(d, SIM_ENQUEUE, e->r, n);
+	sim_door_drain(d, d->nb_pending);
+	k = host_ring_put(s, e, m, n);
+	for (unsigned int i = 0; i < k; i++)
+		sim_buf_move(d->machine, m[i], SIM_AT_RING, NULL);
+	return k;
+}
+
+unsigned int
+sim_ring_get(struct shim *s, struct shim_ring_end *e, struct shim_pool *p, struct rte_mbuf **m, unsigned int n, uint32_t mark)
+{
+	struct sim_door *d = sim_door(s);
+	unsigned int k;
+
+	point(d, SIM_DEQUEUE, e->r, n);
+	sim_door_drain(d, d->nb_pending);
+	k = host_ring_get(s, e, p, m, n, mark);
+	for (unsigned int i = 0; i < k; i++)
+		sim_buf_move(d->machine, m[i], SIM_AT_DOOR, d);
+	return k;
+}
+
 static unsigned int
 segments(const struct sim_machine *m, const struct rte_mbuf *b)
 {
@@ -243,6 +271,8 @@ sim_rings_count(const struct sim_machine *m)
 	struct sim_ring *h;
 	unsigned int n = 0;
 
+	if (m->rings_damaged)
+		return sim_bufs_in_rings(m);
 	LIST_FOREACH(h, &m->rings, link) {
 		const struct rte_ring *r = ring_of(h);
 		void *const *slot = (void *const *)(r + 1);
