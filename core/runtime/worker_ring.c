@@ -131,6 +131,8 @@ put(struct worker *w, struct shim_ring_end *e, struct rte_mbuf **m, unsigned int
 	struct rte_mbuf *obj[WORKER_BURST];
 
 	*sent = 0;
+	if (room == 0)
+		put_burst(w, e, m, 0); /* full, or damaged so that it looks full */
 	while (done < n && *sent < room && k < WORKER_BURST) {
 		struct rte_mbuf *one = sole(w, m[done++]);
 
