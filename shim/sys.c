@@ -119,8 +119,9 @@ sys_proc_alive(const struct shim_proc *p)
 		return 0;
 	if (!read_stat(p->pid, &f) || f.start_time != p->start_time)
 		return 0;
+	/* the main thread of a child may be a zombie while others still end: then there is nothing to reap yet, and it lives */
 	if (f.state == 'Z' && f.ppid == (unsigned int)getpid())
-		waitpid((pid_t)p->pid, NULL, WNOHANG);
+		return waitpid((pid_t)p->pid, NULL, WNOHANG) == 0;
 	return f.state != 'Z' && f.state != 'X';
 }
 

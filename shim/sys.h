@@ -51,8 +51,8 @@ int sys_entropy(void *buf, size_t n);
 struct shim_proc sys_self(uint32_t proc_id);
 
 /*
- * 1: the process runs and started at p->start_time; 0: it does not, or is a zombie (ours is reaped);
- * -EINVAL: pid 0.
+ * 1: the process runs and started at p->start_time; 0: it does not, is nobody's (pid 0), or is a zombie. A child of ours is alive
+ * until its last thread has ended and it could be reaped, which this call does.
  */
 int sys_proc_alive(const struct shim_proc *p);
 

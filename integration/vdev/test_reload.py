@@ -9,7 +9,7 @@ import os
 import signal
 import time
 
-from vdev import check, conf, main, reload, vhost_wire
+from vdev import check, conf, harness, main, reload, vhost_wire
 
 
 def one_round(s):
@@ -63,6 +63,20 @@ def drained_by_itself(s):
     return r
 
 
+def buried():
+    """Workers that have left are gone from the process table as well."""
+    dead = []
+    for pid in harness.descendants(os.getpid()):
+        try:
+            with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+                name, state = f.read().split("(", 1)[1].rsplit(") ", 1)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if name == "nonic-dpdk" and state.startswith("Z"):
+            dead.append(pid)
+    check(not dead, "the master has not reaped %s" % dead)
+
+
 def test(build):
     text = reload.vhost(worker_shutdown_timeout=1200)
     with reload.Scene(build, text, lambda bed: vhost_wire(bed, build), flows=30, rate=900) as s:
@@ -76,6 +90,7 @@ def test(build):
         check(status["last"]["forwarded"] > 0 and status["last"]["relayed"] > 0 and status["last"]["dropped"] == 0,
               "the last one's numbers: %s" % status["last"])
         s.balanced()
+        buried()
         others_ignore_hup(s)
         wire_keeps(s)
         quiet = drained_by_itself(s)

@@ -8,10 +8,13 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -305,6 +308,68 @@ test_a_dead_holder_of_the_lock(void **state)
 	posix_shim_close(s);
 }
 
+static void *
+outlive(void *arg)
+{
+	(void)arg;
+	usleep(300000);
+	_exit(0);
+}
+
+/* A process whose main thread has ended and whose other one has not yet. */
+static int
+leaderless_main(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, outlive, NULL) != 0)
+		return 1;
+	syscall(SYS_exit, 0);
+	return 1; /* not reached */
+}
+
+/* The state letter of /proc/PID/stat; 0: no such process. */
+static char
+state_of(uint32_t pid)
+{
+	char path[64], line[512] = "";
+	const char *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return 0;
+	p = fgets(line, sizeof(line), f) == NULL ? NULL : strrchr(line, ')');
+	fclose(f);
+	return p == NULL ? 0 : p[2];
+}
+
+/* SHM-6, REL-4: a child lives as long as one of its threads does, and nothing is left of it when it is said to be dead */
+static void
+test_a_child_is_dead_when_its_last_thread_is_and_is_reaped_then(void **state)
+{
+	const char *const argv[] = { program, "leaderless", NULL };
+	struct posix_opts o = opts();
+	struct shim_proc child;
+	struct shim *s;
+	int i;
+
+	(void)state;
+	assert_int_equal(posix_shim_create(&o, 0, &s), 0);
+	assert_int_equal(shim_proc_spawn(s, argv, &child), 0);
+	for (i = 0; i < 20000 && state_of(child.pid) != 'Z'; i++)
+		usleep(100);
+	assert_int_equal(state_of(child.pid), 'Z');
+	assert_int_equal(shim_proc_alive(s, &child), 1);
+	for (i = 0; i < 20000 && shim_proc_alive(s, &child) == 1; i++)
+		usleep(100);
+	assert_int_equal(shim_proc_alive(s, &child), 0);
+	assert_int_equal(state_of(child.pid), 0);
+	assert_int_equal(waitpid((pid_t)child.pid, NULL, WNOHANG), -1);
+	posix_shim_close(s);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -315,8 +380,11 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_a_dead_creators_region_is_replaced),
 		cmocka_unit_test(test_a_foreign_region_is_refused),
 		cmocka_unit_test(test_a_dead_holder_of_the_lock),
+		cmocka_unit_test(test_a_child_is_dead_when_its_last_thread_is_and_is_reaped_then),
 	};
 
+	if (argc == 2)
+		return leaderless_main();
 	if (argc == 3)
 		return echo_main(argv[2]);
 	if (realpath(argv[0], program) == NULL)
