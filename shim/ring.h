@@ -71,10 +71,9 @@ ring_header_wrong(const struct rte_ring *r, uint32_t count)
 static inline int
 ring_attach(struct shim_ring_end *e, struct rte_ring *r, const char *name, uint32_t count)
 {
-	size_t n = strnlen(name, sizeof(e->name) - 1);
-
 	memset(e, 0, sizeof(*e));
-	memcpy(e->name, name, n);
+	for (size_t i = 0; i < sizeof(e->name) - 1 && name[i] != '\0'; i++)
+		e->name[i] = name[i];
 	e->r = r;
 	e->count = count;
 	if (count < 2 || (count & (count - 1)) != 0)
