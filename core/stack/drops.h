@@ -89,6 +89,15 @@
 	X(UDP_PORT_ZERO, "UDP destination port 0") \
 	X(UDP_RCVBUF, "UDP socket's receive buffer full") \
 	X(TCP_NO_PORT, "no TCP socket for the port") \
+	X(TCP_SHORT, "TCP header cut short") \
+	X(TCP_DATA_OFFSET, "TCP data offset field") \
+	X(TCP_CSUM, "TCP checksum") \
+	X(TCP_GROUP, "TCP segment to many") \
+	X(TCP_SEQ, "TCP segment outside the window") \
+	X(TCP_ACK, "TCP acknowledgement of what was not sent, or missing") \
+	X(TCP_PAWS, "TCP timestamp too old") \
+	X(TCP_NO_TS, "TCP timestamp missing") \
+	X(TCP_OOO_LIMIT, "TCP segments out of order: too many buffers") \
 	X(L4_CSUM_HW, "checksum marked bad by the port") \
 	X(BACKPRESSURE, "shed: free buffers below the low-water mark")
 

@@ -14,6 +14,7 @@
 #include "link/netif.h"
 #include "socket/socket.h"
 #include "stack.h"
+#include "tcp/tcp.h"
 #include "timer.h"
 #include "udp/udp.h"
 
@@ -34,6 +35,7 @@ struct stack {
 	struct ip4_state *ip4;
 	struct ip6_state *ip6;
 	struct udp_state *udp;
+	struct tcp_state *tcp;
 	struct socket_table *sockets;
 	bool shedding;              /* STK-9: below the low-water mark, with hysteresis */
 	bool shed_known;            /* the pool was read since the last poll */

@@ -18,6 +18,7 @@ static const struct {
 	{ ip4_init, ip4_release },
 	{ ip6_init, ip6_release },
 	{ udp_state_init, udp_state_release },
+	{ tcp_state_init, tcp_state_release },
 	{ socket_table_init, socket_table_release },
 };
 

@@ -310,8 +310,8 @@ unknown_protocol_is_answered_and_counted(void **state)
 	pkt_init(&P, PEER, A(10, 0, 0, 255), 200, 40, NULL, 0);
 	expect_drop(STACK_DROP_IP4_PROTO_UNKNOWN);
 	assert_int_equal(tx_count(), 0);
-	pkt_init(&P, PEER, US, IP_PROTO_TCP, 40, NULL, 0);
-	expect_drop(STACK_DROP_TCP_NO_PORT);
+	pkt_init(&P, PEER, US, IP_PROTO_TCP, 19, NULL, 0);
+	expect_drop(STACK_DROP_TCP_SHORT);
 }
 
 /* STK-1: what cannot be allocated at creation is an error, and nothing stays behind */

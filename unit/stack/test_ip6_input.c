@@ -201,7 +201,7 @@ jumbo_refused(void **state)
 static void
 next_header_none_and_unknown(void **state)
 {
-	static const uint8_t unknown[] = { 50, 51, 6, 41, 132, 255 };
+	static const uint8_t unknown[] = { 50, 51, 103, 41, 132, 255 };
 	struct fx *f = *state;
 	struct fx_ip6 h = { .next = 59 };
 	struct u6_count c;

@@ -238,9 +238,10 @@ learn_mtu(struct stack *s, const struct icmp4_hdr *icmp, struct ip_error *e)
 		mtu = plateau_below(sent);
 	else if (mtu >= sent)
 		return false; /* it would have fitted */
-	if (!pmtu_learn(s, ADDR_INET, &e->dst, mtu))
-		return false;
 	e->mtu = mtu;
+	/* TCP looks at the sequence number first (RFC 5927 7.2). */
+	if (e->proto != IP_PROTO_TCP && !pmtu_learn(s, ADDR_INET, &e->dst, mtu))
+		return false;
 	return true;
 }
 
@@ -274,6 +275,8 @@ error_input(struct stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
 	}
 	if (e.proto == IP_PROTO_UDP)
 		udp_error(s, &e);
+	else
+		tcp_error(s, &e);
 	shim_buf_free(s->shim, m);
 }
 
@@ -315,7 +318,8 @@ ip4_unreachable_neigh(struct stack *s, struct netif *nif, struct rte_mbuf *m)
 	const struct ip4_hdr *h = shim_buf_read(m, 0, sizeof(buf), buf);
 	struct ip_error e;
 
-	if (h != NULL && h->ver_ihl == 0x45 && h->proto == IP_PROTO_UDP && (be16(h->frag) & IP4_OFFMASK) == 0) {
+	if (h != NULL && h->ver_ihl == 0x45 && (h->proto == IP_PROTO_UDP || h->proto == IP_PROTO_TCP) &&
+	    (be16(h->frag) & IP4_OFFMASK) == 0) {
 		memset(&e, 0, sizeof(e));
 		e.src = ip_addr_v4(h->src);
 		e.dst = ip_addr_v4(h->dst);
@@ -327,7 +331,11 @@ ip4_unreachable_neigh(struct stack *s, struct netif *nif, struct rte_mbuf *m)
 		e.err = EHOSTUNREACH;
 		e.l4 = (const uint8_t *)(h + 1);
 		e.l4_len = 8;
-		udp_error(s, &e);
+		e.hard = h->proto == IP_PROTO_TCP; /* not a router's passing opinion: we asked ourselves */
+		if (h->proto == IP_PROTO_UDP)
+			udp_error(s, &e);
+		else
+			tcp_error(s, &e);
 	}
 	stack_drop(s, nif, STACK_DROP_NEIGH_UNREACHABLE, m);
 }

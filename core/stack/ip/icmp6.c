@@ -174,6 +174,8 @@ report(struct stack *s, struct ip_error *e, const uint8_t *q, uint32_t n)
 	e->l4_len = (uint16_t)(n - off);
 	if (e->proto == IP_PROTO_UDP)
 		udp_error(s, e);
+	else if (e->proto == IP_PROTO_TCP)
+		tcp_error(s, e);
 	return true;
 }
 
@@ -195,6 +197,15 @@ quote_ours(struct stack *s, const struct ip_rx *rx, const uint8_t *q, uint32_t n
 	return ip_addr_eq(&e->src, &rx->dst);
 }
 
+static uint8_t
+quoted_proto(const uint8_t *q, uint32_t n)
+{
+	uint32_t off, frag_off;
+	uint8_t proto;
+
+	return ip6_find_l4(q, n, &proto, &off, &frag_off) ? proto : 0;
+}
+
 /* An error message, m at the IPv6 header. false: dropped for *why. */
 static bool
 error_in(struct stack *s, const struct ip_rx *rx, const struct rte_mbuf *m, enum stack_drop *why)
@@ -213,10 +224,12 @@ error_in(struct stack *s, const struct ip_rx *rx, const struct rte_mbuf *m, enum
 		/*
 		 * refused below 1280 and when it is no news (RFC 8201 4): then nobody hears of it
 		 */
-		if (mtu < IP6_MIN_MTU || mtu > UINT16_MAX ||
-				!pmtu_learn(s, ADDR_INET6, &e.dst, (uint16_t)mtu))
+		if (mtu < IP6_MIN_MTU || mtu > UINT16_MAX)
 			return false;
 		e.mtu = (uint16_t)mtu;
+		/* TCP looks at the sequence number first (RFC 5927 7.2) */
+		if (quoted_proto(p + HLEN, n - HLEN) != IP_PROTO_TCP && !pmtu_learn(s, ADDR_INET6, &e.dst, e.mtu))
+			return false;
 		report(s, &e, p + HLEN, n - HLEN);
 		return true;
 	}
@@ -235,6 +248,7 @@ ip6_unreachable_neigh(struct stack *s, struct netif *nif, struct rte_mbuf *m)
 		e.src = ((const struct ipv6_hdr *)p)->src;
 		e.dst = ((const struct ipv6_hdr *)p)->dst;
 		meaning(&e);
+		e.hard = true; /* not a router's passing opinion: we asked ourselves */
 		report(s, &e, p, n);
 	}
 	stack_drop(s, nif, STACK_DROP_NEIGH_UNREACHABLE, m);

@@ -144,7 +144,7 @@ deliver(struct stack *s, struct netif *nif, struct rte_mbuf *m, uint16_t flags)
 	else if (rx.proto == IPPROTO_ICMP4)
 		icmp4_input(s, &rx, m);
 	else if (rx.proto == IP_PROTO_TCP)
-		stack_drop(s, nif, STACK_DROP_TCP_NO_PORT, m);
+		tcp_input(s, &rx, m);
 	else
 		unknown_proto(s, &rx, m);
 }

@@ -193,6 +193,10 @@ deliver(struct stack *s, struct ip6_pkt *p)
 		if (port_csum(s, p))
 			udp_input(s, &p->rx, p->m);
 		return;
+	case IP_PROTO_TCP:
+		if (port_csum(s, p))
+			tcp_input(s, &p->rx, p->m);
+		return;
 	case IP_PROTO_ICMP6:
 		icmp6_input(s, &p->rx, p->m);
 		return;
