@@ -126,5 +126,5 @@ cc_slow_start(struct cc *c, const struct cc_ack *a)
 		return 0;
 	}
 	c->cwnd = c->ssthresh;
-	return a->acked > room ? a->acked - room : 0;
+	return step - room;
 }

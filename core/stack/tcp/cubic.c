@@ -119,8 +119,10 @@ cubic_ack(struct cc *c, const struct cc_ack *a)
 		q->epoch = 0; /* time in which the window was not used is no time of growth (5.8) */
 		return;
 	}
-	if (c->cwnd < c->ssthresh)
+	if (c->cwnd < c->ssthresh) {
+		q->epoch = 0; /* slow start is no part of an epoch, however it came about */
 		acked = cc_slow_start(c, a);
+	}
 	if (acked == 0)
 		return;
 	if (q->epoch == 0)

@@ -236,8 +236,10 @@ frto_ack(struct rec_pass *k)
 		undo(k);
 	} else {
 		r->frto = 0;
-		if (k->out->acked == 0 && r->cc.cwnd > 3 * r->cc.mss)
+		if (k->out->acked == 0 && r->cc.cwnd > 3 * r->cc.mss) {
 			r->cc.cwnd = 3 * r->cc.mss;
+			r->cc.ops->timeout(&r->cc); /* or growth went on from the window before */
+		}
 	}
 }
 
@@ -267,7 +269,7 @@ recovery_ack(struct rec_pass *k)
 		return;
 	if (seq_le(r->recover, r->una)) {
 		r->ca = REC_OPEN;
-		r->cc.cwnd = r->cc.ssthresh;
+		r->cc.cwnd = r->cc.ssthresh > r->cc.mss ? r->cc.ssthresh : r->cc.mss; /* segments may have grown since */
 		r->dupacks = 0;
 		if (r->reo_persist > 0 && --r->reo_persist == 0)
 			r->reo_mult = 1;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One sender's recovery state without a stack: memory is counted and can fail; short words to send and acknowledge. */
+/*
+ * One sender's recovery state without a stack: memory is counted and can fail; short words to send and acknowledge.
+ */
 #ifndef NONIC_UNIT_STACK_TCP_REC_WORLD_H
 #define NONIC_UNIT_STACK_TCP_REC_WORLD_H
 

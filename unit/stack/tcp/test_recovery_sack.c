@@ -442,6 +442,25 @@ test_cwnd_after_recovery_equals_ssthresh(void **state)
 
 /* STK-3 */
 static void
+test_window_is_a_segment_at_least_though_segments_grew_in_recovery(void **state)
+{
+	struct rec_world *w = flying(W_SACK, 4, 40);
+
+	(void)state;
+	w->now += 40 * MS;
+	world_sack(w, 0, 1, 4);
+	assert_int_equal(w->r.cc.ssthresh, 2 * MSS);
+	world_resend(w, NULL);
+	rec_mtu_changed(&w->r, 9000, false);
+	w->now += 40 * MS;
+	world_ack(w, 4);
+	assert_int_equal(w->r.ca, REC_OPEN);
+	assert_int_equal(w->r.cc.cwnd, 9000);
+	world_end(w);
+}
+
+/* STK-3 */
+static void
 test_prr_with_heavy_loss_grows_back_to_ssthresh(void **state)
 {
 	struct rec_world *w = flying(W_SACK, 20, 40);
@@ -595,6 +614,7 @@ main(void)
 		cmocka_unit_test(test_tlp_detects_loss_repair),
 		cmocka_unit_test(test_prr_bytes_out_never_exceeds_delivered_proportion),
 		cmocka_unit_test(test_cwnd_after_recovery_equals_ssthresh),
+		cmocka_unit_test(test_window_is_a_segment_at_least_though_segments_grew_in_recovery),
 		cmocka_unit_test(test_prr_with_heavy_loss_grows_back_to_ssthresh),
 		cmocka_unit_test(test_one_ecn_reduction_per_window),
 		cmocka_unit_test(test_partial_cumulative_ack_keeps_segment_boundaries),
