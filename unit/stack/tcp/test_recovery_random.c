@@ -57,11 +57,13 @@ hold(const struct rec_world *w)
 static void
 any_ack(struct rec_world *w, struct rng *g)
 {
-	struct rec_in in = { .now = w->now, .flags = (uint8_t)(draw(g, 4) == 0 ? draw(g, 16) : REC_IN_TS), .unsent = draw(g, 3) * MSS };
+	struct rec_in in = { .now = w->now, .flags = REC_IN_TS, .unsent = draw(g, 3) * MSS };
 	uint32_t before = w->r.cc.cwnd;
 	uint32_t room = w->r.nxt - w->r.una;
 	unsigned int i;
 
+	if (draw(g, 4) == 0)
+		in.flags = (uint8_t)draw(g, 16);
 	in.ack = draw(g, 3) == 0 ? w->r.una : place(w, g);
 	in.ecr_ns = draw(g, 4) == 0 ? g->x : w->now - draw(g, 200) * MS;
 	in.n_sack = (uint8_t)draw(g, REC_SACK_MAX + 1);
