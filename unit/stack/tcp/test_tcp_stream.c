@@ -2,6 +2,41 @@
 /* Streams as a whole: numbers that wrap, megabytes with loss, floods, memory, damaged segments, and what the calls answer. */
 #include "peer.h"
 
+#include <stdlib.h>
+
+/* The stack's next initial number for this flow is so far from the wrap: read off two SYN-ACKs and the pace of the clock. */
+static uint32_t
+isn_of(struct world *w, uint16_t port)
+{
+	struct peer p;
+	struct seg s;
+
+	peer_init(w, &p, port, 80, 1000);
+	peer_syn(&p, S, MSS_1000, LEN(MSS_1000));
+	peer_expect(&p, S | A, 0, 0, 1, &s);
+	peer_raw(&p, R, 1, 0, 0);
+	return p.irs;
+}
+
+/* Waits until the stack's initial number for peer port 4000 lies within a few KB below 2^32. */
+static void
+wait_for_wrap(struct world *w, uint32_t below)
+{
+	for (unsigned int i = 0; i < 12; i++) {
+		uint32_t a = isn_of(w, 4000), pace;
+
+		if (0u - a <= below)
+			return;
+		world_wait(w, 1000);
+		pace = isn_of(w, 4000) - a;
+		assert_in_range(pace, 1000, 10000000);
+		a = 0u - isn_of(w, 4000);
+		if (a > below / 2)
+			world_wait(w, (uint64_t)(a - below / 2) * 1000 / pace);
+	}
+	fail_msg("the number does not come near the wrap");
+}
+
 /* STK-3: checklist 66 */
 static void
 test_isn_near_wrap_matrix(void **state)
@@ -36,6 +71,134 @@ test_isn_near_wrap_matrix(void **state)
 		peer_raw(&p, A, p.nxt + 1, 2, 0);
 		world_quiet(w);
 	}
+}
+
+/* A receiver as they are: keeps what comes out of order and acknowledges every segment, with a block when SACK is agreed. */
+struct sink {
+	uint8_t have[4 << 20]; /* [relative number]: arrived */
+	uint32_t una, arrived;
+	bool sack;
+};
+
+static void
+sink_ack(struct peer *p, const struct sink *k, uint32_t at)
+{
+	struct seg s = { .flags = A, .seq = p->iss + p->nxt, .ack = p->irs + k->una, .win = 65535 };
+	uint32_t from = at, to = at;
+
+	if (k->sack && at > k->una) {
+		while (k->have[from - 1])
+			from--;
+		while (k->have[to])
+			to++;
+		memcpy(s.opts, "\x01\x01\x05\x0a", 4);
+		put_be32(s.opts + 4, p->irs + from);
+		put_be32(s.opts + 8, p->irs + to);
+		s.nopts = 12;
+	}
+	peer_send_abs(p, &s);
+}
+
+/* All that is out: every lose-th segment is lost, each of the others checked and acknowledged. */
+static void
+sink_take(struct world *w, struct peer *p, struct sink *k, unsigned int lose)
+{
+	static struct seg s[FX_TX_MAX];
+	unsigned int n = 0;
+
+	while (n < FX_TX_MAX && world_get(w, &s[n]))
+		n++;
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t at = s[i].seq - p->irs;
+
+		if (s[i].len == 0 || ++k->arrived % lose == 0)
+			continue;
+		assert_true(at + s[i].len < sizeof(k->have));
+		for (uint32_t b = 0; b < s[i].len; b++)
+			assert_int_equal(s[i].data[b], (uint8_t)((at - 1 + b) * 7 + ((at - 1 + b) >> 9)));
+		memset(k->have + at, 1, s[i].len);
+		while (k->have[k->una])
+			k->una++;
+		sink_ack(p, k, at);
+	}
+}
+
+/* Total bytes through a connection of p, checked; then closed by both. */
+static void
+transfer_on(struct world *w, struct peer *p, struct app *a, bool with_sack, uint32_t total)
+{
+	struct sink *k = calloc(1, sizeof(*k));
+	static uint8_t b[16384];
+	uint32_t wrote = 0;
+
+	assert_non_null(k);
+	k->una = 1;
+	k->sack = with_sack;
+	for (unsigned int turn = 0; k->una < total + 1 && turn < 20000; turn++) {
+		uint32_t room = total - wrote < sizeof(b) ? total - wrote : (uint32_t)sizeof(b);
+		ssize_t n;
+
+		for (uint32_t i = 0; i < room; i++)
+			b[i] = (uint8_t)((wrote + i) * 7 + ((wrote + i) >> 9));
+		if (room > 0) {
+			n = app_write_buf(w, a, b, room, 0);
+			assert_true(n > 0 || n == -EAGAIN || n == -ENOBUFS);
+			wrote += n > 0 ? (uint32_t)n : 0;
+		}
+		sink_take(w, p, k, 53);
+		world_wait(w, 10);
+	}
+	assert_int_equal(k->una, total + 1);
+	free(k);
+	app_close(w, a);
+	fx_tx_clear(w->f);
+	peer_raw(p, R, 1, 0, 0);
+}
+
+static void
+transfer(struct world *w, const char *cc, bool with_sack)
+{
+	struct app *l = app_listen(w, 80, 1), *a;
+	struct peer p;
+
+	peer_init(w, &p, 4000, 80, 1000);
+	a = with_sack ? peer_open(&p, l, MSS_1000_SACK, LEN(MSS_1000_SACK)) : peer_open(&p, l, MSS_1000, LEN(MSS_1000));
+	app_close(w, l);
+	assert_int_equal(tcp_congestion_set(w->s, a->p, cc), 0);
+	assert_string_equal(tcp_congestion_get(a->p), cc);
+	transfer_on(w, &p, a, with_sack, 2 << 20);
+}
+
+/* STK-3, STK-9 */
+static void
+test_two_megabytes_with_loss_newreno(void **state)
+{
+	transfer(*state, "newreno", true);
+	transfer(*state, "newreno", false);
+}
+
+/* STK-3, STK-9 */
+static void
+test_two_megabytes_with_loss_cubic(void **state)
+{
+	transfer(*state, "cubic", true);
+	transfer(*state, "cubic", false);
+}
+
+/* STK-3: checklist 66 */
+static void
+test_seq_wrap_at_2_32_all_comparisons(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct peer p;
+
+	wait_for_wrap(w, 2000000);
+	peer_init(w, &p, 4000, 80, 0xfffffff0u);
+	a = peer_open(&p, l, MSS_1000_SACK, LEN(MSS_1000_SACK));
+	assert_true(0u - p.irs <= 2500000);
+	transfer_on(w, &p, a, true, 3 << 20);
+	app_close(w, l);
 }
 
 /* STK-3, STK-8: checklist 19 */
@@ -256,6 +419,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T46(test_isn_near_wrap_matrix),
+		T46(test_seq_wrap_at_2_32_all_comparisons),
+		T46(test_two_megabytes_with_loss_newreno),
+		T46(test_two_megabytes_with_loss_cubic),
 		T46(test_syn_flood),
 		T46(test_checksum_bad_counted_and_dropped),
 		T46(test_damaged_headers_are_dropped),
