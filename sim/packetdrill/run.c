@@ -111,7 +111,8 @@ static bool
 net_conf(struct run *r, struct pd_net_conf *nc)
 {
 	bool v4 = r->conf.family == ADDR_INET;
-	uint64_t mtu = !v4 && r->conf.both ? 1520 : 1500; /* one MSS of 1460 in both */
+	/* one MSS of 1460 in both families, as Linux's own runner does */
+	uint64_t mtu = !v4 && (r->conf.both || r->conf.persona == PD_LINUX) ? 1520 : 1500;
 
 	memset(nc, 0, sizeof(*nc));
 	nc->family = r->conf.family;
