@@ -272,6 +272,12 @@ a_segment_without_a_syn_before_it_means_what_it_says(void **state)
 	flow_to_script(&f, &back, &live);
 	assert_int_equal(live.seq, 0);
 	assert_int_equal(live.ack, 1);
+	/* also when something was acknowledged before */
+	p = packet("< . 5:5(0) ack 9 win 5");
+	flow_to_wire(&f, &p, &live);
+	flow_to_script(&f, &back, &live);
+	assert_int_equal(live.seq, 0);
+	assert_int_equal(live.ack, 1);
 }
 
 /* STK-7 */
