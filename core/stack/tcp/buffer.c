@@ -200,7 +200,8 @@ tcp_ooo_add(struct stack *s, struct tcp_pcb *p, uint32_t seq, bool fin, struct r
 	struct rte_mbuf **at = &p->ooo;
 	struct tcp_gap *g;
 
-	p->ooo_last = seq;
+	memmove(p->ooo_recent + 1, p->ooo_recent, sizeof(p->ooo_recent) - sizeof(p->ooo_recent[0]));
+	p->ooo_recent[0] = seq;
 	if (!ooo_cut(s, p, &at, &seq, &fin, &m)) {
 		shim_buf_free(s->shim, m);
 		return true;
@@ -240,33 +241,45 @@ tcp_ooo_take(struct stack *s, struct tcp_pcb *p)
 	return false;
 }
 
-/* The blocks of what is held: adjacent chains are one. The one that holds ooo_last is first (RFC 2018 4). */
-unsigned int
-tcp_ooo_blocks(const struct tcp_pcb *p, unsigned int max, uint32_t (*out)[2])
+/* The block that begins with chain m: adjacent chains are one. Returns the chain behind it. */
+static struct rte_mbuf *
+block_at(const struct rte_mbuf *m, uint32_t *start, uint32_t *end)
 {
-	const struct rte_mbuf *m = p->ooo;
-	uint32_t tmp[2], start, end;
+	*start = gap_of(m)->seq;
+	*end = *start + gap_of(m)->len;
+	for (m = gap_of(m)->next; m != NULL && gap_of(m)->seq == *end; m = gap_of(m)->next)
+		*end += gap_of(m)->len;
+	return (struct rte_mbuf *)m;
+}
+
+static bool
+is_in(uint32_t start, uint32_t (*out)[2], unsigned int n)
+{
+	while (n-- > 0)
+		if (out[n][0] == start)
+			return true;
+	return false;
+}
+
+/* RFC 2018 4: first the block that the latest segment is in, then those that were reported last, then any. */
+unsigned int
+tcp_ooo_blocks(struct tcp_pcb *p, unsigned int max, uint32_t (*out)[2])
+{
+	uint32_t start, end;
 	unsigned int n = 0;
 
-	while (m != NULL && max != 0) {
-		start = gap_of(m)->seq;
-		end = start + gap_of(m)->len;
-		for (m = gap_of(m)->next; m != NULL && gap_of(m)->seq == end; m = gap_of(m)->next)
-			end += gap_of(m)->len;
-		if (start == end)
-			continue; /* a FIN alone */
-		if (seq_le(start, p->ooo_last) && seq_lt(p->ooo_last, end)) {
-			if (n == max)
-				n--;
-			memmove(out + 1, out, n * sizeof(out[0]));
-			out[0][0] = start;
-			out[0][1] = end;
-			n++;
-		} else if (n < max) {
-			tmp[0] = start;
-			tmp[1] = end;
-			memcpy(out[n++], tmp, sizeof(tmp));
+	for (unsigned int i = 0; i <= TCP_SACK_MAX; i++) {
+		for (const struct rte_mbuf *m = p->ooo; m != NULL && n < max;) {
+			m = block_at(m, &start, &end);
+			if (start == end || is_in(start, out, n)) /* a FIN alone */
+				continue;
+			if (i < TCP_SACK_MAX && !(seq_le(start, p->ooo_recent[i]) && seq_lt(p->ooo_recent[i], end)))
+				continue;
+			out[n][0] = start;
+			out[n++][1] = end;
 		}
 	}
+	for (unsigned int i = 0; i < n; i++)
+		p->ooo_recent[i] = out[i][0];
 	return n;
 }

@@ -291,14 +291,14 @@ tcp_transmit(struct stack *s, struct tcp_pcb *p, uint32_t seq, uint32_t len, uin
 {
 	struct ip_tx tx = { .proto = IP_PROTO_TCP, .ttl = p->ttl, .tos = p->tos & 0xfc, .df = true };
 	uint32_t end = seq + len + ((flags & (TCP_SYN | TCP_FIN)) != 0), n, room;
-	bool again = seq_lt(seq, p->snd_nxt), syn = (flags & TCP_SYN) != 0, blocks;
+	bool again = seq_lt(seq, p->snd_nxt), syn = (flags & TCP_SYN) != 0, blocks, due = p->ack_now;
 	uint8_t opts[TCP_OPT_MAX];
 	struct rte_mbuf *m;
 	int err = tcp_path(s, p);
 
 	if (err != 0)
 		return err;
-	room = p->path.mtu - headers_of(p) - len;
+	room = p->mss + (p->ts ? TCP_TS_LEN : 0) - len; /* the peer's MSS is data and options (RFC 6691) */
 	blocks = p->ooo != NULL || p->dsack_start != p->dsack_end;
 	n = syn ? syn_options(s, p, opts) : options(s, p, opts, room < TCP_OPT_MAX ? room : TCP_OPT_MAX);
 	m = make_payload(s, p, seq, len, TCP_HLEN + n);
@@ -316,7 +316,7 @@ tcp_transmit(struct stack *s, struct tcp_pcb *p, uint32_t seq, uint32_t len, uin
 	if ((flags & TCP_FIN) != 0)
 		p->fin_sent = true;
 	sent(s, p, seq, end, len, (flags & TCP_ACK) != 0);
-	if (blocks && len != 0 && n <= TCP_TS_LEN && p->sack)
+	if (blocks && len != 0 && n <= TCP_TS_LEN && p->sack && due)
 		p->ack_now = true; /* the blocks did not fit: they go by themselves */
 	err = ip_output(s, &p->path, &tx, m);
 	if (err == -EMSGSIZE)
@@ -359,8 +359,8 @@ tcp_send_ack(struct stack *s, struct tcp_pcb *p)
 void
 tcp_challenge(struct stack *s, struct tcp_pcb *p)
 {
-	if (tcp_ms(s) - p->chal_ms >= 1000 || p->chal_ms == 0) {
-		p->chal_ms = tcp_ms(s) | 1;
+	if ((int32_t)(tcp_ms(s) - p->chal_ms) >= 1000 || p->chal_ms == 0) {
+		p->chal_ms = tcp_ms(s) | 1; /* 0: never */
 		p->chal_left = (uint8_t)(CHALLENGE_MIN + shim_random(s->shim) % 8);
 	}
 	if (p->chal_left == 0) {
@@ -503,8 +503,11 @@ arm(struct stack *s, struct tcp_pcb *p)
 		tcp_timer_set(s, p, TCP_T_REXMT, at > s->now_ns ? at - s->now_ns : 0);
 	/* Nothing in flight that would bring an answer, and something to send: only probing finds out (RFC 9293 3.8.6.1). */
 	if (more && p->snd_nxt == p->snd_una && at == REC_NEVER) {
-		if (!tcp_timer_on(p, TCP_T_PERSIST) && !tcp_timer_on(p, TCP_T_PUSH))
+		if (!tcp_timer_on(p, TCP_T_PERSIST) && !tcp_timer_on(p, TCP_T_PUSH)) {
+			if (p->probes == 0)
+				p->stall_ms = tcp_ms(s);
 			tcp_timer_set(s, p, TCP_T_PERSIST, rec_rto_backed_off(&p->rec, p->probes));
+		}
 	} else {
 		tcp_timer_stop(p, TCP_T_PERSIST);
 	}

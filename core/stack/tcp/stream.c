@@ -148,6 +148,19 @@ append(struct stack *s, struct tcp_pcb *p, const uint8_t *b, uint32_t n)
 	return done;
 }
 
+/* Twice what the windows let out in a round trip, so that the buffer is not the limit (FreeBSD's sendbuf_auto). */
+static void
+grow_send(struct stack *s, struct tcp_pcb *p)
+{
+	uint32_t want = p->rec.cc.cwnd < p->snd_wnd ? p->rec.cc.cwnd : p->snd_wnd, most = (uint32_t)tcp_knob(s, TCP_KNOB_SENDBUF_MAX);
+
+	if (p->sndbuf_set || tcp_knob(s, TCP_KNOB_SENDBUF_AUTO) == 0 || p->sq.bytes < p->snd_buf / 4 * 3)
+		return;
+	want = want > most / 2 ? most : want * 2;
+	if (want > p->snd_buf)
+		p->snd_buf = want;
+}
+
 ssize_t
 tcp_write(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, unsigned int flags)
 {
@@ -161,6 +174,7 @@ tcp_write(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, un
 		want += iov[i].iov_len;
 	if (want == 0)
 		return 0;
+	grow_send(s, p);
 	room = tcp_writable(p);
 	if (room == 0)
 		return -EAGAIN;
@@ -203,20 +217,22 @@ own_segments(struct stack *s, struct rte_mbuf *m)
 int
 tcp_write_chain(struct stack *s, struct tcp_pcb *p, struct rte_mbuf *m, unsigned int flags)
 {
-	int err = write_check(p);
+	int err = write_check(p), len;
 
 	if (err != 0)
 		return err;
+	grow_send(s, p);
 	if (shim_buf_len(m) > tcp_writable(p))
 		return -EAGAIN;
 	m = own_segments(s, m);
 	if (m == NULL)
 		return -ENOBUFS;
+	len = (int)shim_buf_len(m);
 	tcp_queue_put(s, &p->sq, m);
 	p->more = (flags & TCP_IO_MORE) != 0;
 	tcp_output(s, p);
 	tcp_reap(s);
-	return 0;
+	return len;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -267,6 +283,29 @@ copy_out(const struct tcp_pcb *p, const struct iovec *iov, int n, bool discard)
 	return done;
 }
 
+/*
+ * The application took n bytes: is the window the limit, grow it. More than half a buffer in a round trip says so; then twice what was read in
+ * it is enough for the next, in which a slow start brings twice as much.
+ */
+static void
+took(struct stack *s, struct tcp_pcb *p, uint32_t n)
+{
+	uint32_t most = (uint32_t)tcp_knob(s, TCP_KNOB_RECVBUF_MAX), now = tcp_ms(s), want;
+
+	if (!p->rcvbuf_set && tcp_knob(s, TCP_KNOB_RECVBUF_AUTO) != 0 && p->rcv_buf < most) {
+		if (now - p->tune_ms > (p->rec.srtt >> REC_RTT_SHIFT) / 1000 + 1) {
+			want = p->tune_bytes > most / 2 ? most : p->tune_bytes * 2;
+			if (want > p->rcv_buf)
+				p->rcv_buf = want;
+			p->tune_ms = now;
+			p->tune_bytes = 0;
+		}
+		p->tune_bytes += n;
+	}
+	tcp_window_update(s, p);
+	tcp_reap(s);
+}
+
 ssize_t
 tcp_read(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, unsigned int flags)
 {
@@ -277,8 +316,7 @@ tcp_read(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, uns
 	got = copy_out(p, iov, n, (flags & TCP_IO_DISCARD) != 0);
 	if ((flags & TCP_IO_PEEK) == 0 && got != 0) {
 		tcp_queue_drop(s, &p->rq, got);
-		tcp_window_update(s, p);
-		tcp_reap(s);
+		took(s, p, got);
 	}
 	return got;
 }
@@ -307,7 +345,6 @@ tcp_read_chain(struct stack *s, struct tcp_pcb *p, uint32_t max, struct rte_mbuf
 	last->next = NULL;
 	head->pkt_len = got;
 	*out = head;
-	tcp_window_update(s, p);
-	tcp_reap(s);
+	took(s, p, got);
 	return got;
 }

@@ -97,7 +97,7 @@ enum tcp_io_flags {
  * (no buffer and nothing taken).
  */
 ssize_t tcp_write(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, unsigned int flags);
-/* The same without copying: all of chain m or, when there is not room for all of it, -EAGAIN. Takes m only on success. Its buffers may be shared. */
+/* The same without copying: all of chain m (its bytes) or, when there is not room for all of it, -EAGAIN. Takes m only on success. Its buffers may be shared. */
 int tcp_write_chain(struct stack *s, struct tcp_pcb *p, struct rte_mbuf *m, unsigned int flags);
 /* Copies received bytes in order; 0: end of stream. -EAGAIN, -ENOTCONN, a pending error (once, after the data). Sends window updates. */
 ssize_t tcp_read(struct stack *s, struct tcp_pcb *p, const struct iovec *iov, int n, unsigned int flags);

@@ -204,9 +204,10 @@ struct tcp_pcb {
 	struct rte_mbuf *ooo;  /* chains by sequence, linked in their headroom */
 	uint32_t ooo_bytes;
 	uint16_t ooo_bufs, ooo_n;
-	uint32_t ooo_last;     /* first byte of the block reported first */
+	uint32_t ooo_recent[TCP_SACK_MAX]; /* bytes in the blocks reported last, the latest first */
 	uint32_t dsack_start, dsack_end; /* equal: none */
 	uint32_t ts_recent, ts_recent_ms, ts_off;
+	uint32_t tune_ms, tune_bytes; /* read since then, for the buffer's size */
 	uint32_t chal_ms;      /* the challenge budget's second */
 	uint8_t chal_left;
 	uint8_t keepcnt, syncnt, cc_cubic;
@@ -347,7 +348,7 @@ bool tcp_ooo_add(struct stack *s, struct tcp_pcb *p, uint32_t seq, bool fin, str
 bool tcp_ooo_take(struct stack *s, struct tcp_pcb *p);
 void tcp_ooo_free(struct stack *s, struct tcp_pcb *p);
 /* Up to max blocks for a SACK option, the most recent first. */
-unsigned int tcp_ooo_blocks(const struct tcp_pcb *p, unsigned int max, uint32_t (*out)[2]);
+unsigned int tcp_ooo_blocks(struct tcp_pcb *p, unsigned int max, uint32_t (*out)[2]);
 
 /* output.c */
 /* Sends what may be sent now, an acknowledgement if one is due. */

@@ -8,6 +8,7 @@
 #include "tcp_priv.h"
 
 #define R2_TIMEOUTS 12 /* FreeBSD's TCP_MAXRXTSHIFT: with back-off to 64 s some 9 minutes */
+#define SILENT_MS 300000 /* probes of the window that nobody answers for so long: the peer is gone */
 #define ALIVE_MS 120000 /* a peer with a closed window that was heard of within it is not dead (RFC 9293 3.8.6.1) */
 
 static uint32_t
@@ -98,6 +99,12 @@ on_persist(struct stack *s, struct tcp_pcb *p)
 
 	if (p->so == NULL && p->user_timeout_ms == 0 && p->probes > R2_TIMEOUTS) {
 		tcp_send_rst(s, p); /* an orphan does not hold its buffers for ever */
+		tcp_done(s, p, ETIMEDOUT);
+		return;
+	}
+	if (p->probes > R2_TIMEOUTS && tcp_ms(s) - p->idle_ms > SILENT_MS) {
+		tcp_count(s, TCP_EV_CONN_TIMEOUT);
+		tcp_send_rst(s, p);
 		tcp_done(s, p, ETIMEDOUT);
 		return;
 	}
