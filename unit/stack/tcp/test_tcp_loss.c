@@ -165,6 +165,28 @@ test_newreno_partial_ack_retransmits_next_hole_and_recover_point_prevents_double
 
 /* STK-3: checklist 41 */
 static void
+test_sack_blocks_first_is_most_recent_max_3_with_ts(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5);
+	struct peer p;
+	struct seg s;
+
+	peer_init(w, &p, 4000, 80, 1000);
+	peer_open(&p, l, OPTS_ALL, LEN(OPTS_ALL));
+	for (uint32_t i = 1; i <= 5; i++) {
+		peer_raw(&p, A | P, 1 + i * 2000, 1, 1000);
+		peer_expect(&p, A, 1, 0, 1, &s);
+		assert_int_equal(s.nsack, i < 3 ? i : 3);
+		for (unsigned int k = 0; k < s.nsack; k++) {
+			assert_int_equal(s.sack[k][0] - p.iss, 1 + (i - k) * 2000);
+			assert_int_equal(s.sack[k][1] - s.sack[k][0], 1000);
+		}
+	}
+}
+
+/* STK-3: checklist 41 */
+static void
 test_dsack_reported_first(void **state)
 {
 	struct world *w = *state;
@@ -509,6 +531,7 @@ main(void)
 		T46(test_lw_is_1_after_rto_and_ssthresh_uses_flightsize),
 		T46(test_three_dupacks_strict_definition),
 		T46(test_newreno_partial_ack_retransmits_next_hole_and_recover_point_prevents_double_reduction),
+		T46(test_sack_blocks_first_is_most_recent_max_3_with_ts),
 		T46(test_dsack_reported_first),
 		T46(test_sack_reneging_survived_after_rto),
 		T46(test_sack_blocks_outside_una_nxt_or_inverted_ignored),

@@ -135,6 +135,28 @@ test_mss_sent_is_mtu_minus_fixed_headers_not_minus_options(void **state)
 	assert_int_equal(s.mss, w->mss - 100);
 }
 
+/* STK-3: checklist 23 */
+static void
+test_send_size_subtracts_option_bytes_from_eff_mss(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct peer p;
+	struct seg s;
+
+	peer_init(w, &p, 4000, 80, 1000);
+	a = peer_open(&p, l, OPTS_ALL, LEN(OPTS_ALL));
+	assert_true(p.ts);
+	assert_int_equal(app_write(w, a, 1976), 1976);
+	peer_see(&p, A, 1, 988, 1);
+	peer_see(&p, A, 989, 988, 1);
+	peer_raw(&p, A | P, 1001, 1977, 100); /* a gap: our next segments carry SACK beside the timestamp */
+	peer_see(&p, A, 1977, 0, 1);
+	assert_int_equal(app_write(w, a, 2000), 2000);
+	assert_true(world_get(w, &s));
+	assert_int_equal(s.len + s.nopts, 1000);
+}
+
 /* STK-3, STK-8: checklist 24 */
 static void
 test_mss_zero_or_tiny_clamped(void **state)
@@ -413,6 +435,7 @@ main(void)
 		T46(test_option_bomb),
 		T46(test_mss_absent_means_536_v4_1220_v6),
 		T46(test_mss_sent_is_mtu_minus_fixed_headers_not_minus_options),
+		T46(test_send_size_subtracts_option_bytes_from_eff_mss),
 		T46(test_mss_zero_or_tiny_clamped),
 		T46(test_wscale_only_on_syn_both_sides),
 		T46(test_shift_gt_14_treated_as_14),

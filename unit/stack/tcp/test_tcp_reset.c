@@ -215,6 +215,33 @@ test_ack_of_unsent_data(void **state)
 	assert_int_equal(tcp_unacked(a->p), 4000);
 }
 
+/* STK-3: checklist 17 */
+static void
+test_challenge_ack_rate_limit_is_per_connection_and_randomised(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a, *b;
+	struct peer p, q;
+	unsigned int n;
+
+	peer_init(w, &p, 4000, 80, 1000);
+	a = peer_open(&p, l, MSS_1000, LEN(MSS_1000));
+	peer_init(w, &q, 4001, 80, 2000);
+	b = peer_open(&q, l, MSS_1000, LEN(MSS_1000));
+	for (unsigned int i = 0; i < 300; i++)
+		peer_raw(&p, R, 1000, 0, 0);
+	n = fx_tx_count(w->f);
+	assert_in_range(n, 1, 150);
+	assert_true(events(w, TCP_EV_CHALLENGE_LIMIT) >= 150);
+	fx_tx_clear(w->f);
+	peer_raw(&q, R, 1000, 0, 0); /* the other connection has its own allowance */
+	peer_see(&q, A, 1, 0, 1);
+	world_wait(w, 2000);
+	fx_tx_clear(w->f);
+	assert_alive(w, &p, a);
+	assert_alive(w, &q, b);
+}
+
 /* STK-3: RFC 9293 3.10.7.4 */
 static void
 test_reset_ends_every_state(void **state)
@@ -290,6 +317,7 @@ main(void)
 		T46(test_ack_below_una_minus_maxwnd_or_above_nxt_is_challenged_and_data_discarded),
 		T46(test_blind_ack),
 		T46(test_ack_of_unsent_data),
+		T46(test_challenge_ack_rate_limit_is_per_connection_and_randomised),
 		T46(test_reset_ends_every_state),
 		T46(test_reset_of_one_connection_leaves_others),
 	};

@@ -241,6 +241,25 @@ test_probe_acked_zero_window_stays_open(void **state)
 	assert_true(events(w, TCP_EV_PERSIST_PROBE) >= 10);
 }
 
+/* STK-3: an orphan against a closed window does not live for ever, even if the peer acknowledges probes for a while */
+static void
+test_probes_of_silent_peer_end(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_plain(w, &p);
+
+	p.win = 0;
+	peer_ack(&p, 1);
+	assert_int_equal(app_write(w, a, 1000), 1000);
+	for (unsigned int i = 0; i < 300 && fsm(a) == TCP_ESTABLISHED; i++) {
+		world_wait(w, 60000); /* nobody answers */
+		fx_tx_clear(w->f);
+	}
+	assert_int_equal(fsm(a), TCP_CLOSED);
+	assert_int_equal(tcp_take_error(a->p), -ETIMEDOUT);
+}
+
 /* STK-3: checklist 29 */
 static void
 test_wl1_wl2_update_order_ignores_old_segment_window(void **state)
@@ -374,6 +393,45 @@ test_buffer_exhaustion_enobufs_and_recovery(void **state)
 	fx_tx_clear(w->f);
 }
 
+/* STK-3: zero copy in both directions */
+static void
+test_chains_in_and_out(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_plain(w, &p);
+	uint8_t b[3000];
+	struct rte_mbuf *m;
+	struct seg s;
+	uint32_t got = 0;
+	ssize_t n;
+
+	for (unsigned int i = 0; i < sizeof(b); i++)
+		b[i] = (uint8_t)(i * 3);
+	m = fx_buf(w->f, b, sizeof(b), 600);
+	assert_int_equal(tcp_write_chain(w->s, a->p, m, 0), sizeof(b));
+	while (world_get(w, &s)) {
+		assert_memory_equal(s.data, b + got, s.len);
+		got += s.len;
+	}
+	assert_int_equal(got, sizeof(b));
+	peer_ack(&p, 3001);
+	peer_data(&p, 1000);
+	peer_data(&p, 1000);
+	for (got = 0; (n = tcp_read_chain(w->s, a->p, 1500, &m)) > 0; got += (uint32_t)n) {
+		assert_int_equal(shim_buf_len(m), n);
+		shim_buf_free(w->f->shim, m);
+	}
+	assert_int_equal(n, -EAGAIN);
+	assert_int_equal(got, 2000);
+	world_wait(w, 100);
+	fx_tx_clear(w->f);
+	peer_raw(&p, F | A, p.nxt, 3001, 0);
+	assert_int_equal(tcp_read_chain(w->s, a->p, 1500, &m), 0);
+	assert_null(m);
+	fx_tx_clear(w->f);
+}
+
 int
 main(void)
 {
@@ -386,11 +444,13 @@ main(void)
 		T46(test_zero_window_probe_forever_with_backoff_not_counted_as_dead),
 		T46(test_window_update_lost_recovers),
 		T46(test_probe_acked_zero_window_stays_open),
+		T46(test_probes_of_silent_peer_end),
 		T46(test_wl1_wl2_update_order_ignores_old_segment_window),
 		T46(test_overlapping_segments),
 		T46(test_immediate_ack_on_out_of_order_or_gap_fill),
 		T46(test_many_holes_are_bounded),
 		T46(test_buffer_exhaustion_enobufs_and_recovery),
+		T46(test_chains_in_and_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
