@@ -435,27 +435,34 @@ send_again(struct stack *s, struct tcp_pcb *p)
 	return true;
 }
 
+/* What is sent in one go. */
+struct burst {
+	bool force;            /* what Nagle, CORK or the window's smallness holds back goes too */
+	bool idle;             /* nothing was in flight before */
+	bool held;             /* out: the application (CORK, MSG_MORE) keeps something back */
+};
+
 /*
- * Does a segment of len new bytes go now (RFC 9293 3.8.6.2.1, RFC 9293 3.7.4)? all: they are all there is. *held: it is the application
- * (CORK, MSG_MORE) that keeps it back.
+ * Does a segment of len new bytes go now (RFC 9293 3.8.6.2.1, RFC 9293 3.7.4)? all: they are all there is. Nagle's rule is for what
+ * was in flight when this burst began, as FreeBSD has it: the end of a write goes with its beginning.
  */
 static bool
-worth_sending(const struct tcp_pcb *p, uint32_t len, bool all, bool fin, bool *held)
+worth_sending(const struct tcp_pcb *p, uint32_t len, bool all, bool fin, struct burst *b)
 {
-	if (len >= p->mss || fin)
+	if (len >= p->mss || fin || b->force)
 		return true;
 	if (all && (p->cork || p->more)) {
-		*held = true;
+		b->held = true;
 		return false;
 	}
-	if (all && (p->nodelay || p->snd_nxt == p->snd_una))
+	if (all && (p->nodelay || b->idle))
 		return true;
 	return len != 0 && len >= p->max_wnd / 2;
 }
 
 /* One new segment. false: none is to be sent. */
 static bool
-send_new(struct stack *s, struct tcp_pcb *p, bool force, bool *held)
+send_new(struct stack *s, struct tcp_pcb *p, struct burst *b)
 {
 	uint32_t end = tcp_snd_end(p), unsent = seq_lt(p->snd_nxt, end) ? end - p->snd_nxt : 0, len, can;
 	uint32_t edge = p->snd_una + p->snd_wnd, usable = seq_lt(p->snd_nxt, edge) ? edge - p->snd_nxt : 0;
@@ -477,7 +484,7 @@ send_new(struct stack *s, struct tcp_pcb *p, bool force, bool *held)
 		len = can;
 		fin = false;
 	}
-	if (!force && !worth_sending(p, len, len == unsent, fin, held))
+	if (!worth_sending(p, len, len == unsent, fin, b))
 		return false;
 	if (fin)
 		flags |= TCP_FIN;
@@ -516,16 +523,21 @@ arm(struct stack *s, struct tcp_pcb *p)
 void
 tcp_push(struct stack *s, struct tcp_pcb *p, bool force)
 {
-	bool held = false;
+	struct burst b = { .force = force, .idle = p->snd_nxt == p->snd_una };
 
 	if (p->fsm == TCP_CLOSED || p->fsm == TCP_LISTEN || p->fsm == TCP_TIME_WAIT || p->dead)
 		return;
-	if (send_again(s, p) && p->fsm >= TCP_ESTABLISHED) {
-		while (send_new(s, p, force, &held))
+	/* Twice when the path turned out to be narrower: what was too large goes again at once, smaller. */
+	for (int i = 0; i < 2 && tcp_path(s, p) == 0; i++) {
+		if (!send_again(s, p) && p->path.nif != NULL)
+			break;
+		while (p->fsm >= TCP_ESTABLISHED && p->path.nif != NULL && send_new(s, p, &b))
 			;
-		if (held && !tcp_timer_on(p, TCP_T_PUSH))
-			tcp_timer_set(s, p, TCP_T_PUSH, CORK_NS);
+		if (p->path.nif != NULL)
+			break;
 	}
+	if (b.held && !tcp_timer_on(p, TCP_T_PUSH))
+		tcp_timer_set(s, p, TCP_T_PUSH, CORK_NS);
 	if (p->ack_now && p->fsm != TCP_SYN_SENT)
 		tcp_send_ack(s, p);
 	arm(s, p);
