@@ -387,6 +387,24 @@ grow(struct rec_pass *k)
 	r->cc.ops->ack(&r->cc, &a);
 }
 
+/*
+ * Does the echoed timestamp tell the round-trip time (RFC 7323 4)? A receiver does not take the timestamp of a
+ * duplicate for its own, so an ACK that a retransmission of something already received brought forth echoes an older
+ * segment: then the time that passed is that of our timer, and taking it for a sample would make each timeout longer
+ * than the one before.
+ */
+static bool
+echo_tells(const struct rec_pass *k)
+{
+	const struct rec_flight *f = k->r->fl;
+
+	if (!k->r->ts || (k->in->flags & REC_IN_TS) == 0 || k->in->ecr_ns > k->now || k->out->acked == 0 || k->dsack)
+		return false;
+	if (!k->retx_acked || !rec_echo_before(k, k->retx_last))
+		return true;
+	return f->eifel && rec_echo_before(k, f->retx_at); /* the original was late */
+}
+
 static void
 sample(struct rec_pass *k)
 {
@@ -396,7 +414,7 @@ sample(struct rec_pass *k)
 
 	if (rtt == 0)
 		rtt = k->sack_rtt_us;
-	if (rtt == 0 && k->out->acked != 0 && r->ts && (k->in->flags & REC_IN_TS) != 0 && k->in->ecr_ns <= k->now)
+	if (rtt == 0 && echo_tells(k))
 		rtt = rec_us(k->now - k->in->ecr_ns);
 	if (rtt == 0)
 		return;

@@ -89,8 +89,11 @@ rec_deliver_cum(struct rec_pass *k)
 
 		if (!seq_lt(s->seq, ack))
 			break;
-		if (s->retx)
+		if (s->retx) {
 			k->retx_acked = true;
+			if (s->sent > k->retx_last)
+				k->retx_last = s->sent;
+		}
 		if (seq_lt(ack, s->end) && !cut_at_ack(k, s, ack))
 			break;
 		if (s->state != REC_SACKED) {

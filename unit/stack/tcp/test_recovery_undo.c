@@ -60,6 +60,48 @@ test_eifel_undo_on_spurious_rto(void **state)
 
 /* STK-3 */
 static void
+test_echo_brought_forth_by_a_duplicate_is_no_sample(void **state)
+{
+	struct rec_world *w = flying(W_TS, 2);
+	uint64_t t1;
+
+	(void)state;
+	world_timer(w);
+	world_resend(w, NULL);
+	t1 = w->now; /* this one arrives, its ACK does not */
+	world_timer(w);
+	world_resend(w, NULL);
+	w->now += 20 * MS;
+	ack_echo(w, 1, t1);
+	assert_int_equal(w->out.acked, MSS);
+	assert_int_equal(w->out.rtt_us, 0); /* or every timeout would be longer than the one before */
+	assert_int_equal(w->out.ev & REC_EV_UNDO, 0);
+	world_end(w);
+
+	/* a D-SACK says so outright */
+	w = flying(W_TS | W_SACK, 2);
+	t1 = w->now;
+	w->now += 20 * MS;
+	ack_echo(w, 1, t1);
+	w->unsent = 0;
+	world_timer(w);
+	assert_int_equal(world_resend(w, NULL), 1); /* a probe */
+	{
+		struct rec_in in = world_in(w, 2);
+
+		in.flags = REC_IN_TS;
+		in.ecr_ns = t1;
+		in.n_sack = 1;
+		in.sack[0] = (struct rec_range){ w->base + MSS, w->base + 2 * MSS };
+		world_take(w, &in);
+	}
+	assert_true(w->out.ev & REC_EV_DSACK);
+	assert_int_equal(w->out.rtt_us, 0);
+	world_end(w);
+}
+
+/* STK-3 */
+static void
 test_eifel_undo_of_fast_recovery_on_reordering(void **state)
 {
 	struct rec_world *w = flying(W_TS | W_SACK, 10);
@@ -259,6 +301,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_eifel_undo_on_spurious_rto),
+		cmocka_unit_test(test_echo_brought_forth_by_a_duplicate_is_no_sample),
 		cmocka_unit_test(test_eifel_undo_of_fast_recovery_on_reordering),
 		cmocka_unit_test(test_frto_undo_on_spurious_rto),
 		cmocka_unit_test(test_frto_sees_real_losses),
