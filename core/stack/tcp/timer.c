@@ -87,7 +87,11 @@ on_rexmt(struct stack *s, struct tcp_pcb *p)
 		tcp_count(s, TCP_EV_RACK_LOST);
 	if ((ev & REC_EV_RECOVERY) != 0)
 		tcp_count(s, TCP_EV_FAST_RECOVERY);
-	tcp_output(s, p);
+	if ((ev & REC_EV_RENEGED) != 0)
+		tcp_count(s, TCP_EV_SACK_RENEGED);
+	if ((ev & REC_EV_REDUCED) != 0)
+		p->cwr_due = p->ecn;
+	tcp_push(s, p, (ev & REC_EV_TLP) != 0); /* a probe waits for no full segment (RFC 8985 7.3) */
 }
 
 /* A byte of data (or the FIN, or what fits a small window) asks whether the window is open. Never counted as death. */
