@@ -149,6 +149,79 @@ bulk_arrives_whole(void **state)
 	fx_advance(F, 61 * FX_NS);
 }
 
+/*
+ * A connection's life with the k-th buffer or block of memory missing: whatever does not work at once works after a retransmission, or
+ * fails with an error, and everything is home in the end (teardown asserts it).
+ */
+static void
+life(bool bufs, unsigned int k)
+{
+	static const char text[] = "what has to arrive, come what may";
+	union ip_addr a = fx_a4("10.0.0.1");
+	struct iovec w = { (void *)(uintptr_t)text, sizeof(text) };
+	char b[64];
+	struct iovec r = { b, sizeof(b) };
+	ssize_t n = 0;
+
+	L = tcp_new(F->s, SO, ADDR_INET);
+	C = tcp_new(F->s, SO, ADDR_INET);
+	assert_int_equal(tcp_bind(F->s, L, ADDR_INET, &a, be16(80), NULL), 0);
+	assert_int_equal(tcp_listen(F->s, L, 5), 0);
+	if (bufs)
+		mock_fail_buf_at(F->shim, k);
+	else
+		mock_fail_malloc_at(F->shim, k);
+	A = NULL;
+	if (tcp_connect(F->s, C, ADDR_INET, &a, be16(80), NULL) != -EINPROGRESS)
+		assert_int_equal(tcp_connect(F->s, C, ADDR_INET, &a, be16(80), NULL), -EINPROGRESS);
+	for (int i = 0; i < 40 && A == NULL; i++) {
+		fx_advance(F, FX_NS / 2);
+		A = tcp_accept(F->s, L);
+	}
+	assert_non_null(A);
+	tcp_attach(A, SO);
+	fx_advance(F, 4 * FX_NS);
+	while (n <= 0)
+		n = tcp_write(F->s, C, &w, 1, 0);
+	assert_int_equal(n, sizeof(text));
+	n = -EAGAIN;
+	for (int i = 0; i < 40 && n == -EAGAIN; i++) {
+		fx_advance(F, FX_NS / 2);
+		n = tcp_read(F->s, A, &r, 1, 0);
+	}
+	assert_int_equal(n, sizeof(text));
+	tcp_close(F->s, A, false);
+	fx_advance(F, 3 * FX_NS);
+	assert_true(tcp_at_eof(C));
+	tcp_close(F->s, C, false);
+	tcp_close(F->s, L, false);
+	fx_advance(F, 140 * FX_NS);
+	mock_script_clear(F->shim);
+	assert_int_equal(F->s->tcp->conns.count, 0);
+	assert_int_equal(F->s->tcp->ports.count, 0);
+}
+
+/* STK-3, STK-8 */
+static void
+life_with_any_one_buffer_missing(void **state)
+{
+	F = *state;
+	for (unsigned int k = 1; k < 25; k++)
+		life(true, k);
+}
+
+/* STK-3, STK-8 */
+static void
+life_with_any_one_block_missing(void **state)
+{
+	for (unsigned int k = 1; k < 12; k++) {
+		F = fx_new(NULL); /* what slabs keep would hide the next one */
+		life(false, k);
+		fx_free(F);
+	}
+	(void)state;
+}
+
 #define T(t) cmocka_unit_test_setup_teardown(t, fx_setup, fx_teardown)
 
 int
@@ -159,6 +232,8 @@ main(void)
 		T(open_talk_close_v6),
 		T(abort_resets_the_peer),
 		T(bulk_arrives_whole),
+		T(life_with_any_one_buffer_missing),
+		cmocka_unit_test(life_with_any_one_block_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
