@@ -95,6 +95,9 @@ field(struct code *c, const char *name, int64_t *v)
 		if (f->at + f->size > c->info_len)
 			break;
 		*v = f->size == 1 ? *b : f->size == 4 ? (int64_t) * (const uint32_t *)(const void *)b : (int64_t) * (const uint64_t *)(const void *)b;
+		/* FreeBSD counts these in bytes */
+		if (c->r->rules.persona == PD_FREEBSD && (f->at == offsetof(struct tcp_info, tcpi_snd_cwnd) || f->at == offsetof(struct tcp_info, tcpi_snd_ssthresh)))
+			*v *= c->info.tcpi_snd_mss;
 		if (c->shown[0] == '\0') {
 			snprintf(c->shown, sizeof(c->shown), "%s", name);
 			c->shown_value = *v;
