@@ -97,15 +97,16 @@ match_ip(const struct pd_packet *want, const struct pd_packet *live, char *why, 
 	return false;
 }
 
-/* Letters in their usual order. */
+/* Letters in their usual order: the dot comes last. */
 static const char *
 flags(uint16_t f, char buf[16])
 {
-	static const char letters[] = "FSRP.UEWA";
+	static const char letters[] = "SFRPUEWA.";
+	static const uint16_t bits[] = { PD_SYN, PD_FIN, PD_RST, PD_PSH, PD_URG, PD_ECE, PD_CWR, PD_AE, PD_ACK };
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; letters[i] != '\0'; i++)
-		if (f & (1u << i))
+		if (f & bits[i])
 			buf[n++] = letters[i];
 	if (n == 0)
 		buf[n++] = '-';

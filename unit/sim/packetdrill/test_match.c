@@ -74,6 +74,7 @@ every_kind_of_difference_is_told(void **state)
 	check(&plain, "> udp 1 > 2 (5)", "> udp 1 > 3 (5)", "ports: expected 1 > 2, got 1 > 3");
 	check(&plain, "> S 0:0(0)", "> S. 0:0(0) ack 1", "flags: expected S, got S.");
 	check(&plain, "> P. 1:2(1) ack 1", "> . 1:2(1) ack 1", "flags: expected P., got .");
+	check(&plain, "> W. 1:2(1) ack 1", "> FEA. 1:2(1) ack 1", "flags: expected W., got FEA.");
 	check(&plain, "> - 1:2(1)", "> F 1:2(1)", "flags: expected -, got F");
 	check(&plain, "> . 1:2(1) ack 1", "> . 2:3(1) ack 1", "sequence: expected 1, got 2");
 	check(&plain, "> . 1:2(1) ack 1", "> . 1:3(2) ack 1", "length: expected 1, got 2");
