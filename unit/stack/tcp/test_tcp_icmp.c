@@ -216,6 +216,43 @@ test_source_quench_ignored(void **state)
 	world_quiet(w);
 }
 
+/* STK-3: checklist 50 */
+static void
+test_pmtu_aged_out(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_large(w, &p);
+	struct tcp_facts t;
+
+	assert_int_equal(app_write(w, a, w->mss), w->mss);
+	peer_see(&p, A | P, 1, w->mss, 1);
+	icmp(&p, TOO_BIG, 1, 1300);
+	fx_tx_clear(w->f);
+	peer_ack(&p, 1 + w->mss);
+	world_wait(w, 20 * 60 * 1000); /* ten minutes are the least that RFC 1191 6.3 allows */
+	assert_int_equal(app_write(w, a, w->mss), w->mss);
+	peer_see(&p, A | P, 1 + w->mss, w->mss, 1);
+	tcp_facts(w->s, a->p, &t);
+	assert_int_equal(t.pmtu, 1500);
+}
+
+/* STK-3: our MTU falls under a living connection */
+static void
+test_smaller_own_mtu_is_followed(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_large(w, &p);
+
+	assert_int_equal(app_write(w, a, w->mss), w->mss);
+	peer_see(&p, A | P, 1, w->mss, 1);
+	peer_ack(&p, 1 + w->mss);
+	assert_int_equal(stack_if_mtu_set(w->s, w->f->nif, 1400), 0);
+	assert_int_equal(app_write(w, a, w->mss), w->mss);
+	peer_see(&p, A, 1 + w->mss, w->mss - 100, 1);
+}
+
 int
 main(void)
 {
@@ -228,6 +265,8 @@ main(void)
 		T46(test_too_big_about_other_numbers_ignored),
 		T4(test_mtu_zero_uses_plateau),
 		T46(test_source_quench_ignored),
+		T46(test_smaller_own_mtu_is_followed),
+		T46(test_pmtu_aged_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

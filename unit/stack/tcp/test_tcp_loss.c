@@ -523,6 +523,43 @@ test_acks_for_unsent_or_split_acks_do_not_inflate_cwnd(void **state)
 	fx_tx_clear(w->f);
 }
 
+/* STK-3: checklist 47: the ACKs were only late; their timestamps show it, and the reduction is taken back */
+static void
+test_frto_or_eifel_undo_on_spurious_rto(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct tcp_facts before, after;
+	uint32_t first;
+	struct peer p;
+	struct seg s;
+
+	knob(w, TCP_KNOB_CUBIC, 0);
+	peer_init(w, &p, 4000, 80, 1000);
+	a = peer_open(&p, l, OPTS_ALL, LEN(OPTS_ALL));
+	assert_int_equal(app_write(w, a, 9880), 9880);
+	assert_true(world_get(w, &s));
+	first = s.tsval;
+	take(w, NULL);
+	tcp_facts(w->s, a->p, &before);
+	world_wait(w, 900); /* the timeout strikes */
+	fx_tx_clear(w->f);
+	tcp_facts(w->s, a->p, &after);
+	assert_int_equal(after.ca, TCP_CA_LOSS);
+	p.tsecr = first; /* the ACKs of the originals arrive */
+	for (uint32_t i = 1; i <= 10; i++) {
+		p.tsval++;
+		peer_ack(&p, 1 + i * 988);
+		fx_tx_clear(w->f);
+		p.tsecr = first;
+	}
+	tcp_facts(w->s, a->p, &after);
+	assert_true(events(w, TCP_EV_RTO_SPURIOUS) >= 1);
+	assert_true(after.cwnd >= before.cwnd);
+	assert_int_equal(after.ca, TCP_CA_OPEN);
+	assert_int_equal(after.snd_una - after.iss, 9881);
+}
+
 int
 main(void)
 {
@@ -544,6 +581,7 @@ main(void)
 		T46(test_app_limited_cwnd_not_grown),
 		T46(test_idle_restart_window),
 		T46(test_acks_for_unsent_or_split_acks_do_not_inflate_cwnd),
+		T46(test_frto_or_eifel_undo_on_spurious_rto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -426,6 +426,29 @@ test_knobs_switch_options_off(void **state)
 	assert_int_equal(tcp_knob_set(w->s, TCP_KNOB_MSL, -1), -EINVAL);
 }
 
+/* STK-3: checklist 66: the largest window there is */
+static void
+test_window_1_GiB(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct tcp_facts t;
+	struct peer p;
+
+	peer_init(w, &p, 4000, 80, 0xffff0000u);
+	a = peer_open(&p, l, "\x02\x04\x03\xe8\x01\x03\x03\x0e", 8);
+	tcp_facts(w->s, a->p, &t);
+	assert_int_equal(t.snd_wnd, 65535u << 14);
+	assert_int_equal(app_write(w, a, 2000), 2000);
+	peer_see(&p, A, 1, 1000, 1);
+	peer_see(&p, A | P, 1001, 1000, 1);
+	peer_raw(&p, A, 1, 0x30000000u, 0); /* within such a window, and never sent */
+	peer_see(&p, A, 2001, 0, 1);
+	assert_int_equal(tcp_unacked(a->p), 2000);
+	peer_ack(&p, 2001);
+	assert_int_equal(tcp_unacked(a->p), 0);
+}
+
 int
 main(void)
 {
@@ -447,6 +470,7 @@ main(void)
 		T46(test_ts_offset_per_connection_random),
 		T46(test_urgent_pointer_does_not_break_stream),
 		T46(test_knobs_switch_options_off),
+		T46(test_window_1_GiB),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
