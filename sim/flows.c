@@ -11,6 +11,9 @@
 #include "../core/stack/socket/socket.h"
 #include "apps.h"
 
+#define FLOW_PORT 10000u /* local ports: FLOW_MAX of them, from somewhere in the FLOW_PORTS from here on */
+#define FLOW_PORTS 50000u
+
 bool
 flow_of(const uint8_t *buf, size_t n, uint32_t *flow, uint32_t *seq)
 {
@@ -48,20 +51,34 @@ content(const struct flows *f, uint32_t i, uint32_t seq, uint8_t *buf)
 	return len;
 }
 
+/* The flow's own local port: a drawn one may be that of a flow which is over, and then it is the same flow to the server. */
+static uint16_t
+port_of(const struct flows *f, const struct flow *fl)
+{
+	uint64_t x = f->seed;
+
+	return be16((uint16_t)(FLOW_PORT + splitmix64(&x) % FLOW_PORTS + (uint64_t)(fl - f->flow)));
+}
+
 /* A socket of its own, connected: the kernel of the peer tells it of errors. */
 static int
 flow_open(struct flows *f, struct stack *st, struct flow *fl)
 {
 	struct sockaddr_in a4 = { .sin_family = AF_INET, .sin_port = be16(SIM_ECHO_PORT), .sin_addr.s_addr = f->server4_be };
 	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_port = be16(SIM_ECHO_PORT) };
+	struct sockaddr_in me4 = { .sin_family = AF_INET, .sin_port = port_of(f, fl) };
+	struct sockaddr_in6 me6 = { .sin6_family = AF_INET6, .sin6_port = port_of(f, fl) };
 	int rc;
 
 	memcpy(&a6.sin6_addr, f->server6, 16);
 	fl->fd = sock_socket(st, fl->v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	if (fl->fd < 0)
 		return fl->fd;
-	rc = fl->v6 ? sock_connect(st, fl->fd, (struct sockaddr *)&a6, sizeof(a6)) :
-		sock_connect(st, fl->fd, (struct sockaddr *)&a4, sizeof(a4));
+	rc = fl->v6 ? sock_bind(st, fl->fd, (struct sockaddr *)&me6, sizeof(me6)) :
+		sock_bind(st, fl->fd, (struct sockaddr *)&me4, sizeof(me4));
+	if (rc == 0)
+		rc = fl->v6 ? sock_connect(st, fl->fd, (struct sockaddr *)&a6, sizeof(a6)) :
+			sock_connect(st, fl->fd, (struct sockaddr *)&a4, sizeof(a4));
 	if (rc < 0) {
 		(void)sock_close(st, fl->fd);
 		return rc;
