@@ -24,9 +24,12 @@ static const struct name unreach4[] = { { "net", 0 }, { "host", 1 }, { "protocol
 static const struct name unreach6[] = { { "no_route", 0 }, { "net", 0 }, { "admin_prohibited", 1 },
 	{ "communication_prohibited", 1 }, { "comm_prohibited", 1 }, { "beyond_scope", 2 }, { "not_neighbour", 2 }, { "address", 3 },
 	{ "addr", 3 }, { "host", 3 }, { "port", 4 }, { "source_policy_failed", 5 }, { "src_addr_failed_policy", 5 }, { "reject_route", 6 }, { NULL, 0 } };
-static const struct name exceeded[] = { { "ttl", 0 }, { "hop_limit", 0 }, { "in_transit", 0 }, { "exceeded_in_transit", 0 }, { "reassembly", 1 },
+static const struct name exceeded[] = { { "ttl", 0 }, { "hop_limit", 0 }, { "in_transit", 0 }, { "exceeded_in_transit", 0 }, { "ttl_exceeded_in_transit", 0 },
+	{ "hop_limit_exceeded_in_transit", 0 }, { "hoplimit_exceeded_in_transit", 0 }, { "frag_reass", 1 }, { "reassembly", 1 },
 	{ "fragment_reassembly", 1 }, { NULL, 0 } };
-static const struct name problem[] = { { "header", 0 }, { "pointer", 0 }, { "next_header", 1 }, { "nexthdr", 1 }, { "option", 2 }, { NULL, 0 } };
+static const struct name problem[] = { { "code_0", 0 }, { "code_1", 1 }, { "code_2", 2 }, { "erroneous_header_field", 0 },
+	{ "unknown_next_header", 1 }, { "unrecognized_next_header", 1 }, { "unknown_option", 2 }, { "unrecognized_option", 2 },
+	{ "header", 0 }, { "pointer", 0 }, { "next_header", 1 }, { "nexthdr", 1 }, { "option", 2 }, { NULL, 0 } };
 
 /* A number, a word, or a word with "_unreachable" or "_exceeded" behind. */
 static bool

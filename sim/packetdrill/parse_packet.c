@@ -35,21 +35,6 @@ ip_word(struct pd_scan *c, struct pd_packet *p)
 }
 
 static void
-ip_info(struct pd_scan *c, struct pd_packet *p)
-{
-	p->tos = p->ttl = -1;
-	while (scan_peek(c) == '[' || scan_peek(c) == '(') {
-		const char *close = *c->at == '[' ? "]" : ")";
-
-		c->at++;
-		do
-			ip_word(c, p);
-		while (scan_accept(c, ",") || (scan_peek(c) != *close && isalpha(scan_peek(c))));
-		scan_expect(c, close);
-	}
-}
-
-static void
 ports(struct pd_scan *c, struct pd_packet *p)
 {
 	if (!isdigit(scan_peek(c)))
@@ -88,6 +73,42 @@ sequence(struct pd_scan *c, bool inbound, uint32_t *seq, uint32_t *len)
 	if (end - *seq != *len) {
 		c->at = from;
 		scan_fail(c, "%u:%u is not %u bytes", *seq, end, *len);
+	}
+}
+
+/* [seq:end(len)] or [udp (len)], the bracket just read */
+static void
+quote(struct pd_scan *c, struct pd_packet *p)
+{
+	p->quoted = true;
+	p->quote_proto = PD_TCP;
+	if (scan_accept_word(c, "udp")) {
+		p->quote_proto = PD_UDP;
+		p->quote_len = payload(c, true);
+	} else {
+		scan_accept_word(c, "tcp");
+		sequence(c, true, &p->quote_seq, &p->quote_len);
+	}
+	scan_expect(c, "]");
+}
+
+static void
+ip_info(struct pd_scan *c, struct pd_packet *p)
+{
+	p->tos = p->ttl = -1;
+	while (scan_peek(c) == '[' || scan_peek(c) == '(') {
+		const char *close = *c->at == '[' ? "]" : ")";
+
+		c->at++;
+		/* what an ICMP error quotes, as older scripts have it */
+		if (*close == ']' && isdigit(scan_peek(c))) {
+			quote(c, p);
+			continue;
+		}
+		do
+			ip_word(c, p);
+		while (scan_accept(c, ",") || (scan_peek(c) != *close && isalpha(scan_peek(c))));
+		scan_expect(c, close);
 	}
 }
 
@@ -313,18 +334,8 @@ icmp(struct pd_scan *c, struct pd_packet *p)
 		c->at -= 3;
 	if (scan_accept_word(c, "mtu"))
 		p->mtu = (int64_t)scan_number(c, "an MTU", UINT32_MAX);
-	if (!scan_accept(c, "["))
-		return;
-	p->quoted = true;
-	p->quote_proto = PD_TCP;
-	if (scan_accept_word(c, "udp")) {
-		p->quote_proto = PD_UDP;
-		p->quote_len = payload(c, true);
-	} else {
-		scan_accept_word(c, "tcp");
-		sequence(c, true, &p->quote_seq, &p->quote_len);
-	}
-	scan_expect(c, "]");
+	if (scan_accept(c, "["))
+		quote(c, p);
 }
 
 struct pd_packet *
@@ -332,6 +343,7 @@ parse_packet(struct pd_scan *c, bool inbound)
 {
 	static const char *const other[] = { "gre", "mpls", "sctp", "ipv4", "ipv6", "ip", "psp", "udplite" };
 	struct pd_packet *p = scan_take(c, sizeof(*p));
+	char near[32];
 
 	p->inbound = inbound;
 	p->win = p->urg = -1;
@@ -340,6 +352,8 @@ parse_packet(struct pd_scan *c, bool inbound)
 	for (unsigned int i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (scan_accept_word(c, other[i]))
 			scan_unsupported(c, "%s packets", other[i]);
+	if (p->quoted && scan_peek(c) != 'i')
+		scan_fail(c, "expected icmp before %s", scan_near(c, near));
 	if (scan_accept_word(c, "icmp")) {
 		icmp(c, p);
 	} else if (scan_accept_word(c, "udp")) {

@@ -194,6 +194,11 @@ icmp_errors_by_name(void **state)
 	assert_true(wire_icmp_numbers(6, "unreachable", "port_unreachable", &type, &code) && type == 1 && code == 4);
 	assert_true(wire_icmp_numbers(4, "time_exceeded", "reassembly", &type, &code) && type == 11 && code == 1);
 	assert_true(wire_icmp_numbers(4, "parameter_problem", "option", &type, &code) && type == 12 && code == 2);
+	assert_true(wire_icmp_numbers(4, "time_exceeded", "ttl_exceeded_in_transit", &type, &code) && code == 0);
+	assert_true(wire_icmp_numbers(4, "time_exceeded", "frag_reass_exceeded", &type, &code) && code == 1);
+	assert_true(wire_icmp_numbers(4, "parameter_problem", "code_1", &type, &code) && code == 1);
+	assert_true(wire_icmp_numbers(4, "unreachable", "protocol_unreachable", &type, &code) && code == 2);
+	assert_true(wire_icmp_numbers(4, "unreachable", "net_unreachable_for_tos", &type, &code) && code == 11);
 	assert_true(wire_icmp_numbers(4, "3", "13", &type, &code) && type == 3 && code == 13);
 	assert_false(wire_icmp_numbers(4, "unreachable", "portx", &type, &code));
 	assert_false(wire_icmp_numbers(4, "source_quench", "port", &type, &code));

@@ -161,7 +161,8 @@ packets_show_as_they_were_written(void **state)
 	same("< icmp unreachable port_unreachable", NULL);
 	same("< icmp unreachable frag_needed mtu 1300 [1:1461(1460)]", NULL);
 	same("< icmp packet_too_big mtu 1280 [udp (1400)]", NULL);
-	same("< icmp time_exceeded", NULL);
+	same("< [1:1461(1460)] icmp unreachable port_unreachable", "< icmp unreachable port_unreachable [1:1461(1460)]");
+	same("<icmp time_exceeded", "< icmp time_exceeded");
 	same("< icmp 3 4 mtu 500", NULL);
 	same("< . 1:1(0) ack 1 win 5 <>", "< . 1:1(0) ack 1 win 5");
 }
@@ -315,6 +316,7 @@ messages_say_line_and_column(void **state)
 	bad("0 < S 0:0(0) <TS val 1 ecr 1,TS val 1 ecr 1,TS val 1 ecr 1,TS val 1 ecr 1,nop>", 1, 78, "40 bytes");
 	bad("0 < S 0:0(0) <...>", 1, 19, "needs its options said");
 	bad("0 < S 0:0(0) <,>", 1, 15, "expected a TCP option");
+	bad("0 < [1:2(1)] S 0:0(0)", 1, 14, "expected icmp");
 	bad("0 < [ect2] S 0:0(0)", 1, 6, "expected ect0");
 	bad("0 < [ce S 0:0(0)", 1, 9, "expected ect0");
 	bad("* < S 0:0(0)", 1, 3, "needs one time");
