@@ -41,10 +41,15 @@ static void
 apply(struct stack *s)
 {
 	struct rec_config *c = &s->tcp->rec.cfg;
+	bool as_linux = tcp_knob(s, TCP_KNOB_LINUX_OPTS) != 0;
+	struct rec_config def;
 
+	rec_config_default(&def);
 	c->initcwnd = (uint32_t)tcp_knob(s, TCP_KNOB_INITCWND);
 	c->rto_min_ns = (uint64_t)tcp_knob(s, TCP_KNOB_RTO_MIN) * 1000000;
 	c->rto_initial_ns = (uint64_t)tcp_knob(s, TCP_KNOB_RTO_INITIAL) * 1000000;
+	c->rto_slop_ns = as_linux ? 0 : def.rto_slop_ns;
+	c->rto_var_min_ns = as_linux ? c->rto_min_ns : 0;
 }
 
 void

@@ -46,6 +46,7 @@ seq_le(uint32_t a, uint32_t b)
 struct rec_config {
 	uint64_t rto_initial_ns; /* RFC 6298 2.1: 1 s */
 	uint64_t rto_min_ns;     /* floor of srtt + 4 * rttvar; FreeBSD: 30 ms (RFC 6298 2.4: 1 s) */
+	uint64_t rto_var_min_ns; /* floor of 4 * rttvar alone: 0; Linux: 200 ms, and no slop */
 	uint64_t rto_slop_ns;    /* added after that, for peers that delay ACKs; FreeBSD: 200 ms */
 	uint64_t rto_max_ns;     /* cap of back-off, 60 s or more (RFC 6298 2.5) */
 	/* what a peer may delay the ACK of a lone segment: TLP.max_ack_delay, 200 ms (RFC 8985 7.2) */

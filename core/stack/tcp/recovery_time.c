@@ -88,6 +88,8 @@ rec_rtt_sample(struct rec *r, uint64_t now, uint32_t rtt_us, uint32_t per_rtt)
 	rto = (4 * (uint64_t)r->rttvar) >> REC_RTT_SHIFT;
 	if (rto < c->ts_tick_ns / US) /* G */
 		rto = c->ts_tick_ns / US;
+	if (rto < c->rto_var_min_ns / US)
+		rto = c->rto_var_min_ns / US;
 	rto += r->srtt >> REC_RTT_SHIFT;
 	if (rto < c->rto_min_ns / US)
 		rto = c->rto_min_ns / US;

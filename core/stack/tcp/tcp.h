@@ -192,7 +192,7 @@ enum tcp_knob {
 	TCP_KNOB_FINWAIT2,        /* ms, 60000 */
 	TCP_KNOB_MAX_TIMEWAIT,
 	TCP_KNOB_SOMAXCONN,       /* 128 on FreeBSD; ours TCP_BACKLOG_MAX */
-	TCP_KNOB_LINUX_OPTS,      /* 1: option order and window scale of Linux (packet scripts) */
+	TCP_KNOB_LINUX_OPTS,      /* 1: option order, window scale and RTO of Linux (packet scripts) */
 	TCP_KNOB_COUNT,
 };
 int tcp_knob_set(struct stack *s, enum tcp_knob k, int64_t v);

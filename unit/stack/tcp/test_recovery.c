@@ -55,14 +55,20 @@ test_rto_minimum_and_granularity_hold_for_short_paths(void **state)
 	assert_in_range(facts(w).srtt_us, 19, 21);
 	assert_int_equal(rec_rto(&w->r), 230 * MS);
 	w->pool.cfg.rto_slop_ns = 0;
+	w->pool.cfg.rto_var_min_ns = 200 * MS; /* as Linux */
+	world_send(w, 1);
+	w->now += 20000;
+	world_ack(w, 60);
+	assert_in_range(rec_rto(&w->r), 200 * MS + 19000, 200 * MS + 21000);
+	w->pool.cfg.rto_var_min_ns = 0;
 	w->pool.cfg.rto_min_ns = SEC;
 	world_send(w, 1);
-	world_ack(w, 60); /* no time at all passed: counts as a microsecond */
+	world_ack(w, 61); /* no time at all passed: counts as a microsecond */
 	assert_int_equal(w->out.rtt_us, 1);
 	assert_int_equal(rec_rto(&w->r), SEC);
 	w->pool.cfg.rto_min_ns = 0;
 	world_send(w, 1);
-	world_ack(w, 61);
+	world_ack(w, 62);
 	assert_true(rec_rto(&w->r) >= MS); /* G */
 	world_end(w);
 }
