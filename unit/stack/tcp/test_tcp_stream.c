@@ -414,6 +414,38 @@ test_has_receiver_knows_listeners_and_connections(void **state)
 	fx_tx_clear(w->f);
 }
 
+/* STK-9 */
+static void
+test_syns_are_shed_first_when_buffers_run_low(void **state)
+{
+	int family = ((struct world *)*state)->family;
+	struct world *w = world_new(family, &(struct fx_opts){ .bufs = 1024, .buf_low_watermark = 200 });
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct rte_mbuf *held[1024];
+	unsigned int n = 0;
+	struct peer p, q;
+
+	peer_init(w, &p, 4000, 80, 1000);
+	a = peer_open(&p, l, MSS_1000, LEN(MSS_1000));
+	while (shim_pool_avail(w->f->shim, w->f->pool) > 150)
+		held[n++] = shim_buf_alloc(w->f->shim, w->f->pool);
+	peer_init(w, &q, 4001, 80, 1000);
+	peer_syn(&q, S, MSS_1000, LEN(MSS_1000));
+	world_quiet(w); /* new work waits outside */
+	assert_true(fx_all_drops(w->f) >= 1);
+	peer_data(&p, 1000); /* what is established goes on */
+	assert_int_equal(app_drain(w, a), 1000);
+	assert_int_equal(app_write(w, a, 1000), 1000);
+	peer_see(&p, A | P, 1, 1000, 1001);
+	peer_ack(&p, 1001);
+	while (n > 0)
+		shim_buf_free(w->f->shim, held[--n]);
+	world_wait(w, 1000);
+	peer_syn(&q, S, MSS_1000, LEN(MSS_1000));
+	peer_see(&q, S | A, 0, 0, 1);
+	world_free(w);
+}
+
 int
 main(void)
 {
@@ -427,6 +459,7 @@ main(void)
 		T46(test_damaged_headers_are_dropped),
 		T46(test_calls_in_the_wrong_state),
 		T46(test_no_memory_is_an_error_not_a_leak),
+		T46(test_syns_are_shed_first_when_buffers_run_low),
 		T46(test_has_receiver_knows_listeners_and_connections),
 	};
 
