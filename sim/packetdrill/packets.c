@@ -23,15 +23,12 @@ static struct pd_flow *
 flow_new(struct run *r, enum pd_proto proto, uint16_t lport, uint16_t rport)
 {
 	struct pd_flow *f = malloc(sizeof(*f));
-	uint32_t n = 1;
 
 	if (f == NULL) {
 		run_fail(r, 0, "out of memory");
 		return NULL;
 	}
-	for (const struct pd_flow *o = r->flows; o != NULL; o = o->next)
-		n++;
-	flow_init(f, proto, lport, rport, n * ISN_STEP);
+	flow_init(f, proto, lport, rport, ++r->nflows * ISN_STEP);
 	f->next = r->flows;
 	r->flows = r->flow = f;
 	return f;

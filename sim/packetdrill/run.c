@@ -13,6 +13,7 @@
 #define TOL_LINUX_PERCENT 12       /* and what it adds for long waits, 12.5 % */
 #define ANY_NS 7200000000000       /* how long "*" waits */
 #define STEPS_MAX 2000000u
+#define SCRIPT_NS_MAX (INT64_MAX / 4)
 
 static bool
 verdict(struct run *r, enum pd_verdict v, int line, const char *fmt, va_list ap)
@@ -201,6 +202,8 @@ event(struct run *r, const struct pd_event *ev)
 	int64_t from = ev->time == PD_T_REL ? r->base_ns : 0, at = from + ev->at, end = ev->window || ev->blocks ? from + ev->end : at;
 	bool call = ev->kind == PD_E_CALL;
 
+	if (r->base_ns > SCRIPT_NS_MAX)
+		return run_fail(r, ev->line, "this script lasts longer than time does");
 	if (ev->kind == PD_E_PACKET && !ev->packet->inbound)
 		return outbound(r, ev, at, end);
 	/* only one call blocks at a time */

@@ -46,6 +46,7 @@ struct run {
 	int64_t ts_tick_ns;        /* 0: stamps are not timed */
 	/* connections */
 	struct pd_flow *flows, *flow;
+	uint32_t nflows;
 	uint16_t bind_port, connect_port, next_port;
 	struct run_fd fd[RUN_FDS_MAX];
 	unsigned int nfds;

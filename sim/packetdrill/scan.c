@@ -269,7 +269,7 @@ scan_seconds(struct pd_scan *c)
 	if (ch != '.' && !isdigit(ch))
 		scan_fail(c, "expected a time before %s", scan_near(c, buf));
 	if (ch != '.')
-		ns = (int64_t)scan_number(c, "a time", 1000000000) * 1000000000;
+		ns = (int64_t)scan_number(c, "a time", 100000000) * 1000000000;
 	/* "0...1": three dots are no fraction */
 	if (c->end - c->at < 2 || *c->at != '.' || !isdigit((unsigned char)c->at[1])) {
 		if (ch == '.')

@@ -95,6 +95,18 @@ times_count_from_the_event_before(void **state)
 		"+1 write(3, ..., 4) = 4\n4 > udp (4)");
 }
 
+/* STK-8 */
+static void
+a_script_of_centuries_ends(void **state)
+{
+	char text[8192] = SOCK;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200; i++)
+		strcat(text, "+99999999 close(9) = -1\n");
+	ends(text, PD_FAIL, 26, "longer than time does");
+}
+
 /* STK-7 */
 static void
 one_call_may_block(void **state)
@@ -389,6 +401,7 @@ main(void)
 		cmocka_unit_test(datagrams_both_ways),
 		cmocka_unit_test(an_unexpected_packet_fails_with_both_sides),
 		cmocka_unit_test(times_count_from_the_event_before),
+		cmocka_unit_test(a_script_of_centuries_ends),
 		cmocka_unit_test(one_call_may_block),
 		cmocka_unit_test(results_and_outputs_are_compared),
 		cmocka_unit_test(addresses_of_the_script),
