@@ -56,13 +56,13 @@ ff_listen(int s, int backlog)
 int
 ff_accept(int s, struct linux_sockaddr *addr, socklen_t *addrlen)
 {
-	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, 0));
+	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, SOCK_ACCEPT_INHERIT));
 }
 
 int
 ff_accept4(int s, struct linux_sockaddr *addr, socklen_t *addrlen, int flags)
 {
-	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, flags));
+	ON_STACK(sock_accept(st, s, out_addr_of(addr), addrlen, flags & SOCK_ACCEPT_INHERIT ? -1 : flags));
 }
 
 int

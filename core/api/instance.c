@@ -2,7 +2,6 @@
 /* Instances: the calling thread's, and those that own primary and worker. */
 #include "api_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../runtime/layout.h"
@@ -169,13 +168,11 @@ sysctl_apply(struct ff_instance *in)
 
 	for (i = 0; in->cfg != NULL && in->stack != NULL && i < in->cfg->nb_pairs; i++) {
 		const struct config_pair *p = &in->cfg->pairs[i];
-		char *end;
-		long v = strtol(p->value, &end, 0);
 		int rc;
 
 		if (strcmp(p->section, "freebsd.sysctl") != 0)
 			continue;
-		rc = *end != '\0' ? -EINVAL : sock_sysctl_set(in->stack, p->key, v);
+		rc = sock_sysctl_set_text(in->stack, p->key, p->value);
 		if (rc == -ENOENT)
 			shim_log(in->shim, SHIM_LOG_INFO, "%s:%d: %s has no meaning here", in->cfg->file, p->line,
 				p->key);

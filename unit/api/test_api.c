@@ -106,7 +106,7 @@ every_call_reaches_the_stack(void **state)
 	FAILS(ff_listen(fd, 5), EOPNOTSUPP);
 	FAILS(ff_accept(fd, lb, &n), EOPNOTSUPP);
 	FAILS(ff_accept4(fd, lb, &n, SOCK_NONBLOCK), EOPNOTSUPP);
-	FAILS(ff_socket(AF_INET, SOCK_STREAM, 0), EPROTONOSUPPORT);
+	FAILS(ff_socket(AF_INET, SOCK_STREAM, IPPROTO_UDP), EPROTONOSUPPORT);
 	FAILS(ff_bind(fd, NULL, 16), EFAULT);
 	assert_int_equal(ff_setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &v, sizeof(v)), 0);
 	n = sizeof(v);

@@ -190,13 +190,13 @@ sysctl_nodes(void **state)
 		assert_int_equal(n, sizeof(v));
 		assert_int_equal(sock_sysctl(f->s, oid, 2, &v, &n, NULL, 0), 0);
 		assert_true(v > 0);
-		assert_int_equal(sock_sysctl(f->s, oid, 2, NULL, NULL, &v, sizeof(v)), i < 3 ? 0 : -EPERM);
+		assert_int_equal(sock_sysctl(f->s, oid, 2, NULL, NULL, &v, sizeof(v)), i < 4 ? 0 : -EPERM);
 		n = 3;
 		assert_int_equal(sock_sysctl(f->s, oid, 2, &v, &n, NULL, 0), -ENOMEM);
 		assert_int_equal(sock_sysctl(f->s, oid, 2, &v, NULL, NULL, 0), -EFAULT);
 		assert_int_equal(sock_sysctl(f->s, oid, 2, NULL, NULL, &v, 2), -EINVAL);
 		v = -1;
-		if (i < 3)
+		if (i < 4)
 			assert_int_equal(sock_sysctl(f->s, oid, 2, NULL, NULL, &v, sizeof(v)), -EINVAL);
 	}
 	assert_int_equal(sock_sysctl(f->s, NULL, 2, NULL, NULL, NULL, 0), -EFAULT);

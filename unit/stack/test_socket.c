@@ -15,7 +15,7 @@ socket_kinds(void **state)
 	struct fx *f = *state;
 
 	assert_int_equal(sock_socket(f->s, AF_UNIX, SOCK_DGRAM, 0), -EAFNOSUPPORT);
-	assert_int_equal(sock_socket(f->s, AF_INET, SOCK_STREAM, 0), -EPROTONOSUPPORT);
+	assert_int_equal(sock_socket(f->s, AF_INET, SOCK_STREAM, IPPROTO_UDP), -EPROTONOSUPPORT);
 	assert_int_equal(sock_socket(f->s, AF_INET, SOCK_DGRAM, IPPROTO_TCP), -EPROTONOSUPPORT);
 	assert_int_equal(sock_socket(f->s, AF_INET, SOCK_RAW, 1), -ESOCKTNOSUPPORT);
 	assert_int_equal(sock_socket(f->s, AF_INET, 77, 0), -EINVAL);

@@ -4,9 +4,11 @@
  * where the calling thread has no stack (before ff_init; in a slim primary). Addresses are Linux's struct sockaddr_in and
  * sockaddr_in6, cast to struct linux_sockaddr; at most *addrlen bytes are written, and *addrlen becomes the full length.
  *
- * Nothing waits: a call that would block returns -1 with EAGAIN, whether or not the descriptor is non-blocking; SO_RCVTIMEO and
- * SO_SNDTIMEO are kept but do not make it wait. Timeouts of ff_epoll_wait, ff_kevent, ff_select and ff_poll are not
- * waited for either: each reports what is ready and returns. The waiting is done by ff_run, between calls of the loop.
+ * Nothing waits: a call that would block returns -1 with EAGAIN, whether or not the descriptor is non-blocking;
+ * SO_RCVTIMEO and SO_SNDTIMEO are kept but do not make it wait, MSG_WAITALL gives what there is, connect of a stream is
+ * EINPROGRESS, and close does not linger. There are no signals: writing to a stream that is over is EPIPE. Timeouts of
+ * ff_epoll_wait, ff_kevent, ff_select and ff_poll are not waited for either: each reports what is ready and returns. The
+ * waiting is done by ff_run, between calls of the loop.
  */
 #ifndef NONIC_FF_API_H
 #define NONIC_FF_API_H
@@ -53,15 +55,24 @@ int ff_init(int argc, char *const argv[]);
 void ff_run(loop_func_t loop, void *arg);
 void ff_stop_run(void);
 
-/* ---- sockets: datagrams over IPv4 and IPv6. Streams: EPROTONOSUPPORT ---- */
+/* ---- sockets: datagrams and streams over IPv4 and IPv6 ---- */
 
 int ff_socket(int domain, int type, int protocol);
 int ff_bind(int s, const struct linux_sockaddr *addr, socklen_t addrlen);
+/*
+ * A stream: EINPROGRESS, whether or not the descriptor is non-blocking; then EALREADY, and EISCONN when it stands. How it
+ * ended is in SO_ERROR (Linux's numbers), or told by the next connect; after a failure the socket may connect again.
+ * AF_UNSPEC disconnects.
+ */
 int ff_connect(int s, const struct linux_sockaddr *name, socklen_t namelen);
 int ff_listen(int s, int backlog);
+/*
+ * ff_accept's descriptor is non-blocking when the listener is, as on BSD, which F-Stack's programs rely on; ff_accept4's
+ * when flags say SOCK_NONBLOCK. EMFILE and ENOMEM lose no connection.
+ */
 int ff_accept(int s, struct linux_sockaddr *addr, socklen_t *addrlen);
 int ff_accept4(int s, struct linux_sockaddr *addr, socklen_t *addrlen, int flags);
-int ff_close(int fd);
+int ff_close(int fd); /* SO_LINGER of 0 s: reset; other times change nothing */
 int ff_shutdown(int s, int how);
 int ff_getpeername(int s, struct linux_sockaddr *name, socklen_t *namelen);
 int ff_getsockname(int s, struct linux_sockaddr *name, socklen_t *namelen);
@@ -101,8 +112,12 @@ int ff_kevent_do_each(int kq, const struct kevent *changelist, int nchanges, voi
 
 int ff_gettimeofday(struct timeval *tv, void *tz); /* tz is ignored */
 /*
- * FreeBSD's sysctl by number, {0, 3} gives the numbers of a name. Known are net.inet.ip.portrange.first and .last,
- * net.inet.udp.recvspace, kern.ipc.maxsockbuf, kern.maxfiles. ENOENT for others; EPERM for setting the last two.
+ * FreeBSD's sysctl by number, {0, 3} gives the numbers of a name. Known are kern.ipc.maxsockbuf, .somaxconn,
+ * .soacceptqueue, kern.maxfiles (EPERM to set), net.inet.ip.portrange.first and .last, net.inet.udp.recvspace, and of
+ * net.inet.tcp: sendspace, recvspace, sendbuf_max, recvbuf_max, sendbuf_auto, recvbuf_auto, cc.algorithm (text),
+ * sack.enable, rfc1323, ecn.enable, initcwnd_segments, delayed_ack, delacktime, msl, rexmit_min, rexmit_initial, keepidle,
+ * keepintvl, keepcnt, always_keepalive, syncookies, syncookies_only, syncache.cachelimit, blackhole, finwait2_timeout,
+ * maxtcptw (times in ms). ENOENT for others.
  */
 int ff_sysctl(const int *name, unsigned int namelen, void *oldp, size_t *oldlenp, const void *newp, size_t newlen);
 /* A thread that shares the caller's instance. The stack has no locks: one thread at a time may be inside. */

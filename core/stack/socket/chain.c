@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams in and out of a socket as buffer chains: the path without copies. */
+/* In and out of a socket as buffer chains: the path without copies. */
 #include <errno.h>
 #include <netinet/in.h>
 
 #include "../flat/flat.h"
+
+#define STREAM_CHAIN_MAX 65536 /* bytes that one call hands over */
 
 /* What a chain really occupies: its buffers whole. */
 static uint32_t
@@ -86,6 +88,18 @@ socket_flush(struct stack *s, struct socket *so)
 		shim_buf_free(s->shim, m);
 }
 
+static __attribute__((noinline)) int
+stream_recv_chain(struct stack *s, int fd, struct rte_mbuf **m)
+{
+	struct stream *st = fd_stream(s, fd);
+	ssize_t r;
+
+	if (st == NULL)
+		return fd_why(s, fd);
+	r = tcp_read_chain(s, st->p, STREAM_CHAIN_MAX, m);
+	return r < 0 ? (int)r : 0;
+}
+
 int
 sock_recv_chain(struct stack *s, int fd, struct rte_mbuf **m, struct sock_addr *from)
 {
@@ -93,7 +107,7 @@ sock_recv_chain(struct stack *s, int fd, struct rte_mbuf **m, struct sock_addr *
 	const struct dgram *d;
 
 	if (unlikely(so == NULL))
-		return fd_why(s, fd);
+		return stream_recv_chain(s, fd, m);
 	if (unlikely(so->err != 0))
 		return socket_take_error(so);
 	*m = socket_pop(so);
@@ -168,10 +182,21 @@ socket_output_any(struct stack *s, struct socket *so, const struct sock_addr *ds
 	return output_any(s, so, &o, dst, m);
 }
 
-/* Why so may not send: takes m. */
+/* A stream, or why so may not send: takes m. */
 static __attribute__((noinline)) int
-send_refused(struct stack *s, int fd, struct socket *so, struct rte_mbuf *m)
+send_other(struct stack *s, int fd, struct socket *so, struct rte_mbuf *m)
 {
+	struct stream *st = fd_stream(s, fd);
+
+	if (st != NULL) {
+		int err = tcp_write_chain(s, st->p, m, 0);
+
+		if (err >= 0)
+			return 0;
+		st->nospace = true;
+		shim_buf_free(s->shim, m);
+		return err;
+	}
 	shim_buf_free(s->shim, m);
 	if (so == NULL)
 		return fd_why(s, fd);
@@ -185,7 +210,7 @@ sock_send_chain(struct stack *s, int fd, struct rte_mbuf *m, const struct sock_a
 	uint8_t tos;
 
 	if (unlikely(so == NULL || so->err != 0 || (so->shut & SHUT_WR_BIT) != 0))
-		return send_refused(s, fd, so, m);
+		return send_other(s, fd, so, m);
 	tos = (dst != NULL ? dst->family : so->pcb.family) == ADDR_INET ? so->tos : so->tclass;
 	return flat_output(s, so, dst, tos, m);
 }

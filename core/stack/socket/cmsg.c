@@ -127,6 +127,25 @@ cmsg_parse(struct stack *s, const struct socket *so, const struct msghdr *msg, s
 	return 0;
 }
 
+int
+cmsg_check(const struct msghdr *msg)
+{
+	const char *p = msg->msg_control;
+	size_t left = p == NULL ? 0 : msg->msg_controllen;
+
+	while (left >= sizeof(struct cmsghdr)) {
+		const struct cmsghdr *c = (const struct cmsghdr *)(const void *)p;
+
+		if (c->cmsg_len < sizeof(*c) || c->cmsg_len > left || c->cmsg_level == SOL_SOCKET)
+			return -EINVAL;
+		if (CMSG_ALIGN(c->cmsg_len) >= left)
+			break;
+		p += CMSG_ALIGN(c->cmsg_len);
+		left -= CMSG_ALIGN(c->cmsg_len);
+	}
+	return 0;
+}
+
 /* Where the next message goes. */
 struct cmsg_out {
 	char *at;

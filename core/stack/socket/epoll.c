@@ -44,7 +44,7 @@ ctl_add(struct stack *s, struct eset *e, struct sfile *f, int fd, const struct e
 	int err;
 
 	if ((ev->events & EPOLLEXCLUSIVE) &&
-	    (f->type != SFILE_SOCKET || (ev->events & ~EXCLUSIVE_OK)))
+	    (sfile_is_set(f) || (ev->events & ~EXCLUSIVE_OK)))
 		return -EINVAL;
 	err = eset_may_hold(e, f);
 	if (err != 0)

@@ -52,6 +52,8 @@ sfile_ready(struct stack *s, struct sfile *f)
 {
 	if (f->type == SFILE_SOCKET)
 		return socket_ready((struct socket *)f);
+	if (f->type == SFILE_STREAM)
+		return stream_ready((struct stream *)f);
 	return eset_ready(s, (struct eset *)f) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
@@ -101,7 +103,7 @@ watch_new(struct stack *s, struct eset *e, struct sfile *f, int fd)
 	list_add_tail(&e->all, &w->on_set);
 	if (f != NULL) {
 		list_add_tail(&f->watches, &w->on_file);
-		if (f->type != SFILE_SOCKET)
+		if (sfile_is_set(f))
 			e->nested++;
 	}
 	return w;
@@ -110,7 +112,7 @@ watch_new(struct stack *s, struct eset *e, struct sfile *f, int fd)
 void
 watch_free(struct stack *s, struct watch *w)
 {
-	if (w->file != NULL && w->file->type != SFILE_SOCKET)
+	if (w->file != NULL && sfile_is_set(w->file))
 		w->set->nested--;
 	timer_cancel(&s->wheel, &w->timer);
 	list_del(&w->on_file);
@@ -135,7 +137,7 @@ sfile_fd_closed(struct stack *s, struct sfile *f, int fd, bool last)
 int
 eset_may_hold(const struct eset *e, const struct sfile *f)
 {
-	if (f->type == SFILE_SOCKET)
+	if (!sfile_is_set(f))
 		return 0;
 	if (f == &e->f || ((const struct eset *)f)->nested != 0 || !list_empty(&e->f.watches))
 		return -ELOOP;

@@ -41,8 +41,15 @@ sock_ioctl(struct stack *s, int fd, unsigned long req, void *arg)
 		flag_set(f, O_ASYNC, arg);
 		return 0;
 	}
-	if (f->type != SFILE_SOCKET)
+	if (sfile_is_set(f))
 		return -ENOTTY;
+	if (f->type == SFILE_STREAM) {
+		int err = stream_ioctl((struct stream *)f, req, &v);
+
+		if (err == 0)
+			memcpy(arg, &v, sizeof(v));
+		return err == -ENOTTY ? sock_if_ioctl(s, req, arg) : err;
+	}
 	switch (req) {
 	case FIONREAD: /* of the next datagram, as on Linux; FreeBSD adds them up */
 		v = so->rx_head != NULL ? (int)shim_buf_len(so->rx_head) : 0;

@@ -83,10 +83,14 @@ knote_eval(struct stack *s, struct watch *w, struct sock_kevent *out)
 		return false;
 	*out = w->kev;
 	out->fflags = 0;
-	if (w->file != NULL)
-		return w->file->type == SFILE_SOCKET ?
-			eval_socket(w, (const struct socket *)w->file, out) :
-			eval_set(s, (struct eset *)w->file, out);
+	if (w->file != NULL) {
+		if (w->file->type == SFILE_SOCKET)
+			return eval_socket(w, (const struct socket *)w->file, out);
+		if (w->file->type == SFILE_STREAM)
+			return stream_kevent((const struct stream *)w->file, w->kev.filter == KEV_READ,
+				w->sfflags & KEV_LOWAT ? w->sdata : -1, out) || w->forced;
+		return eval_set(s, (struct eset *)w->file, out);
+	}
 	out->fflags = w->kev.filter == KEV_USER ? w->sfflags : 0;
 	out->data = w->kev.filter == KEV_USER ? w->sdata : (int64_t)w->fired;
 	return w->fired != 0 || w->forced;
@@ -202,7 +206,7 @@ make(struct stack *s, struct eset *e, const struct sock_kevent *k, struct sfile 
 	int err;
 
 	if (f != NULL) {
-		if (f->type != SFILE_SOCKET && k->filter != KEV_READ)
+		if (sfile_is_set(f) && k->filter != KEV_READ)
 			return -EINVAL;
 		if (f == &e->f)
 			return -EINVAL;
@@ -218,7 +222,7 @@ make(struct stack *s, struct eset *e, const struct sock_kevent *k, struct sfile 
 	if (k->filter == KEV_TIMER)
 		w->kev.flags |= KEV_CLEAR; /* the count starts again after each report */
 	if (f != NULL)
-		w->events = k->filter == KEV_READ ? EPOLLIN | ALWAYS : EPOLLOUT | ALWAYS;
+		w->events = k->filter == KEV_READ ? EPOLLIN | EPOLLRDHUP | ALWAYS : EPOLLOUT | ALWAYS;
 	else
 		list_add_tail(ident_list(e, k->ident), &w->on_file);
 	w->data = (uint64_t)(uintptr_t)s;

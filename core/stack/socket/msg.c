@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams between the caller's memory and buffers: recvmsg, sendmsg and their simpler forms. */
+/* Between the caller's memory and buffers: recvmsg, sendmsg and their simpler forms. */
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -8,8 +8,7 @@
 
 #define DATAGRAM_MAX 65535
 
-/* The sum of an iovec, or -EFAULT, -EMSGSIZE, -EINVAL as on Linux. */
-static ssize_t
+ssize_t
 iov_total(const struct iovec *iov, size_t n)
 {
 	size_t i, sum = 0;
@@ -132,6 +131,25 @@ dgram_name(const struct socket *so, const struct dgram *d, struct sockaddr *addr
 	addr_to_user(so->pcb.domain, &a, addr, len);
 }
 
+static ssize_t
+stream_recvmsg(struct stack *s, struct stream *st, struct msghdr *msg, int flags)
+{
+	ssize_t r;
+
+	if (msg == NULL)
+		return -EFAULT;
+	r = iov_total(msg->msg_iov, msg->msg_iovlen);
+	if (r < 0)
+		return r;
+	r = stream_recv(s, st, msg->msg_iov, msg->msg_iovlen, flags);
+	if (r < 0)
+		return r;
+	msg->msg_flags = 0;
+	msg->msg_namelen = 0;
+	msg->msg_controllen = 0;
+	return r;
+}
+
 ssize_t
 sock_recvmsg(struct stack *s, int fd, struct msghdr *msg, int flags)
 {
@@ -143,7 +161,7 @@ sock_recvmsg(struct stack *s, int fd, struct msghdr *msg, int flags)
 	int err;
 
 	if (so == NULL)
-		return fd_why(s, fd);
+		return fd_stream(s, fd) == NULL ? fd_why(s, fd) : stream_recvmsg(s, fd_stream(s, fd), msg, flags);
 	if (msg == NULL)
 		return -EFAULT;
 	total = iov_total(msg->msg_iov, msg->msg_iovlen);
@@ -172,6 +190,18 @@ sock_recvmsg(struct stack *s, int fd, struct msghdr *msg, int flags)
 	return recv_end(s, so, flags, m, copied);
 }
 
+/* The sender of a stream's bytes is no secret and is not told: *len becomes 0, as on Linux and FreeBSD. */
+static ssize_t
+stream_recvfrom(struct stack *s, struct stream *st, const struct iovec *iov, int flags, const struct sockaddr *from,
+	socklen_t *len)
+{
+	ssize_t r = stream_recv(s, st, iov, 1, flags);
+
+	if (r >= 0 && from != NULL)
+		*len = 0;
+	return r;
+}
+
 ssize_t
 sock_recvfrom(struct stack *s, int fd, void *buf, size_t n, int flags, struct sockaddr *from, socklen_t *len)
 {
@@ -181,7 +211,7 @@ sock_recvfrom(struct stack *s, int fd, void *buf, size_t n, int flags, struct so
 	size_t copied;
 	int err;
 
-	if (so == NULL)
+	if (so == NULL && fd_stream(s, fd) == NULL)
 		return fd_why(s, fd);
 	if (n > SSIZE_MAX)
 		return -EINVAL;
@@ -189,6 +219,8 @@ sock_recvfrom(struct stack *s, int fd, void *buf, size_t n, int flags, struct so
 		return -EFAULT;
 	if (from != NULL && (int)*len < 0)
 		return -EINVAL;
+	if (so == NULL)
+		return stream_recvfrom(s, fd_stream(s, fd), &iov, flags, from, len);
 	m = recv_begin(so, flags, &err);
 	if (m == NULL || err != 0)
 		return err;
@@ -235,6 +267,24 @@ send_iov(struct stack *s, struct socket *so, const struct iovec *iov, size_t n, 
 	return err == 0 ? (ssize_t)total : err;
 }
 
+/* A destination is ignored on a stream, as on Linux. */
+static ssize_t
+stream_sendmsg(struct stack *s, struct stream *st, const struct msghdr *msg, int flags)
+{
+	ssize_t total;
+	int err;
+
+	if (msg == NULL)
+		return -EFAULT;
+	total = iov_total(msg->msg_iov, msg->msg_iovlen);
+	if (total < 0)
+		return total;
+	err = cmsg_check(msg);
+	if (err != 0)
+		return err;
+	return stream_send(s, st, msg->msg_iov, msg->msg_iovlen, (size_t)total, flags);
+}
+
 ssize_t
 sock_sendmsg(struct stack *s, int fd, const struct msghdr *msg, int flags)
 {
@@ -246,7 +296,7 @@ sock_sendmsg(struct stack *s, int fd, const struct msghdr *msg, int flags)
 	int err;
 
 	if (so == NULL)
-		return fd_why(s, fd);
+		return fd_stream(s, fd) == NULL ? fd_why(s, fd) : stream_sendmsg(s, fd_stream(s, fd), msg, flags);
 	if (msg == NULL)
 		return -EFAULT;
 	total = iov_total(msg->msg_iov, msg->msg_iovlen);
@@ -254,7 +304,7 @@ sock_sendmsg(struct stack *s, int fd, const struct msghdr *msg, int flags)
 		return total;
 	has_dst = msg->msg_name != NULL && msg->msg_namelen != 0;
 	if (has_dst) {
-		err = addr_from_user(so, msg->msg_name, msg->msg_namelen, true, &dst);
+		err = addr_from_user(so->pcb.domain, so->pcb.v6only, msg->msg_name, msg->msg_namelen, true, &dst);
 		if (err != 0)
 			return err;
 	}
@@ -279,14 +329,16 @@ sock_sendto(struct stack *s, int fd, const void *buf, size_t n, int flags, const
 	struct sock_addr dst;
 	int err;
 
-	if (so == NULL)
+	if (so == NULL && fd_stream(s, fd) == NULL)
 		return fd_why(s, fd);
 	if (n > SSIZE_MAX)
 		return -EINVAL;
 	if (buf == NULL && n != 0)
 		return -EFAULT;
+	if (so == NULL)
+		return stream_send(s, fd_stream(s, fd), &iov, 1, n, flags);
 	if (has_dst) {
-		err = addr_from_user(so, to, len, true, &dst);
+		err = addr_from_user(so->pcb.domain, so->pcb.v6only, to, len, true, &dst);
 		if (err != 0)
 			return err;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* getsockopt and setsockopt with Linux's levels, names and layouts. */
+/* getsockopt and setsockopt with Linux's levels, names and layouts: datagrams, and what streams share. */
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -7,9 +7,8 @@
 
 #include "socket_priv.h"
 
-/* An int option of the caller's; IP options may come as one byte. */
-static int
-get_int(const void *val, socklen_t len, bool byte_ok, int *out)
+int
+opt_int(const void *val, socklen_t len, bool byte_ok, int *out)
 {
 	uint8_t byte;
 
@@ -30,8 +29,8 @@ get_int(const void *val, socklen_t len, bool byte_ok, int *out)
 	return 0;
 }
 
-static int
-set_timeout(struct timeval *tv, const void *val, socklen_t len)
+int
+opt_timeout(struct timeval *tv, const void *val, socklen_t len)
 {
 	struct timeval t;
 
@@ -46,34 +45,40 @@ set_timeout(struct timeval *tv, const void *val, socklen_t len)
 	return 0;
 }
 
-/* As on Linux the value is doubled, since it counts whole buffers, not payload; bounded silently. */
-static uint32_t
-buffer_size(int v)
+int
+opt_linger(struct linger *l, const void *val, socklen_t len)
 {
-	uint64_t n = v < 0 ? SOCK_BUF_MAX : (uint64_t)v * 2;
+	if ((int)len < (int)sizeof(*l))
+		return -EINVAL;
+	if (val == NULL)
+		return -EFAULT;
+	memcpy(l, val, sizeof(*l));
+	return 0;
+}
 
-	return n < SOCK_BUF_MIN ? SOCK_BUF_MIN : n > SOCK_BUF_MAX ? SOCK_BUF_MAX : (uint32_t)n;
+uint32_t
+opt_buffer_size(const struct stack *s, int v)
+{
+	uint32_t max = s->sockets->bufmax;
+	uint64_t n = v < 0 ? max : (uint64_t)v * 2;
+
+	return n < SOCK_BUF_MIN ? SOCK_BUF_MIN : n > max ? max : (uint32_t)n;
 }
 
 static int
-set_socket(struct socket *so, int name, const void *val, socklen_t len)
+set_socket(struct stack *s, struct socket *so, int name, const void *val, socklen_t len)
 {
 	int v, err;
 
 	switch (name) {
 	case SO_RCVTIMEO:
-		return set_timeout(&so->rcvtimeo, val, len);
+		return opt_timeout(&so->rcvtimeo, val, len);
 	case SO_SNDTIMEO:
-		return set_timeout(&so->sndtimeo, val, len);
+		return opt_timeout(&so->sndtimeo, val, len);
 	case SO_LINGER:
-		if ((int)len < (int)sizeof(so->linger))
-			return -EINVAL;
-		if (val == NULL)
-			return -EFAULT;
-		memcpy(&so->linger, val, sizeof(so->linger));
-		return 0;
+		return opt_linger(&so->linger, val, len);
 	}
-	err = get_int(val, len, false, &v);
+	err = opt_int(val, len, false, &v);
 	if (err != 0)
 		return err;
 	switch (name) {
@@ -93,10 +98,10 @@ set_socket(struct socket *so, int name, const void *val, socklen_t len)
 		so->pcb.broadcast = v != 0;
 		return 0;
 	case SO_SNDBUF:
-		so->sndbuf = buffer_size(v);
+		so->sndbuf = opt_buffer_size(s, v);
 		return 0;
 	case SO_RCVBUF:
-		so->rcvbuf = buffer_size(v);
+		so->rcvbuf = opt_buffer_size(s, v);
 		return 0;
 	case SO_KEEPALIVE:
 		so->keepalive = v != 0;
@@ -160,7 +165,7 @@ set_ip(struct stack *s, struct socket *so, int name, const void *val, socklen_t 
 
 	if (name == IP_MULTICAST_IF)
 		return set_multicast_if(s, so, val, len);
-	err = get_int(val, len, true, &v);
+	err = opt_int(val, len, true, &v);
 	if (err != 0)
 		return err;
 	switch (name) {
@@ -195,7 +200,7 @@ set_ip(struct stack *s, struct socket *so, int name, const void *val, socklen_t 
 static int
 set_ip6(struct stack *s, struct socket *so, int name, const void *val, socklen_t len)
 {
-	int v, err = get_int(val, len, false, &v);
+	int v, err = opt_int(val, len, false, &v);
 
 	if (so->pcb.domain != ADDR_INET6)
 		return -ENOPROTOOPT;
@@ -241,12 +246,15 @@ int
 sock_setsockopt(struct stack *s, int fd, int level, int name, const void *val, socklen_t len)
 {
 	struct socket *so = fd_socket(s, fd);
+	struct stream *st = fd_stream(s, fd);
 
+	if (st != NULL)
+		return stream_setsockopt(s, st, level, name, val, len);
 	if (so == NULL)
 		return fd_why(s, fd);
 	switch (level) {
 	case SOL_SOCKET:
-		return set_socket(so, name, val, len);
+		return set_socket(s, so, name, val, len);
 	case IPPROTO_IP:
 		return set_ip(s, so, name, val, len);
 	case IPPROTO_IPV6:
@@ -320,8 +328,8 @@ get_ip6(struct stack *s, struct socket *so, int name, int *v)
 	return -ENOPROTOOPT;
 }
 
-static int
-put_value(void *val, socklen_t *len, const void *src, size_t n)
+int
+opt_put(void *val, socklen_t *len, const void *src, size_t n)
 {
 	if (*len > n)
 		*len = (socklen_t)n;
@@ -333,22 +341,25 @@ int
 sock_getsockopt(struct stack *s, int fd, int level, int name, void *val, socklen_t *len)
 {
 	struct socket *so = fd_socket(s, fd);
+	struct stream *st = fd_stream(s, fd);
 	int v = 0, err = -ENOPROTOOPT;
 
-	if (so == NULL)
+	if (so == NULL && st == NULL)
 		return fd_why(s, fd);
 	if (val == NULL || len == NULL)
 		return -EFAULT;
 	if ((int)*len < 0)
 		return -EINVAL;
+	if (st != NULL)
+		return stream_getsockopt(s, st, level, name, val, len);
 	if (level == SOL_SOCKET) {
 		switch (name) {
 		case SO_LINGER:
-			return put_value(val, len, &so->linger, sizeof(so->linger));
+			return opt_put(val, len, &so->linger, sizeof(so->linger));
 		case SO_RCVTIMEO:
-			return put_value(val, len, &so->rcvtimeo, sizeof(so->rcvtimeo));
+			return opt_put(val, len, &so->rcvtimeo, sizeof(so->rcvtimeo));
 		case SO_SNDTIMEO:
-			return put_value(val, len, &so->sndtimeo, sizeof(so->sndtimeo));
+			return opt_put(val, len, &so->sndtimeo, sizeof(so->sndtimeo));
 		}
 		err = get_socket(so, name, &v);
 	} else if (level == IPPROTO_IP) {
@@ -356,5 +367,5 @@ sock_getsockopt(struct stack *s, int fd, int level, int name, void *val, socklen
 	} else if (level == IPPROTO_IPV6) {
 		err = get_ip6(s, so, name, &v);
 	}
-	return err != 0 ? err : put_value(val, len, &v, sizeof(v));
+	return err != 0 ? err : opt_put(val, len, &v, sizeof(v));
 }

@@ -18,7 +18,7 @@ check_kind(int domain, int type, int protocol)
 	case SOCK_DGRAM:
 		return protocol == 0 || protocol == IPPROTO_UDP ? 0 : -EPROTONOSUPPORT;
 	case SOCK_STREAM:
-		return -EPROTONOSUPPORT;
+		return protocol == 0 || protocol == IPPROTO_TCP ? 0 : -EPROTONOSUPPORT;
 	}
 	return type < 0 || type > SOCK_PACKET ? -EINVAL : -ESOCKTNOSUPPORT;
 }
@@ -32,6 +32,8 @@ sock_socket(struct stack *s, int domain, int type, int protocol)
 
 	if (fd != 0)
 		return fd;
+	if (kind == SOCK_STREAM)
+		return stream_socket(s, domain, type & SOCK_NONBLOCK ? O_NONBLOCK : 0, (type & SOCK_CLOEXEC) != 0);
 	so = shim_malloc(s->shim, sizeof(*so));
 	if (so == NULL)
 		return -ENOMEM;
@@ -58,13 +60,13 @@ socket_release(struct stack *s, struct socket *so)
 }
 
 static int
-from_in(const struct socket *so, const struct sockaddr *addr, socklen_t len, struct sock_addr *out)
+from_in(int domain, bool v6only, const struct sockaddr *addr, socklen_t len, struct sock_addr *out)
 {
 	struct sockaddr_in sin;
 
 	if (len < sizeof(sin))
 		return -EINVAL;
-	if (so->pcb.domain == ADDR_INET6 && so->pcb.v6only)
+	if (domain == ADDR_INET6 && v6only)
 		return -EAFNOSUPPORT;
 	memcpy(&sin, addr, sizeof(sin));
 	out->family = ADDR_INET;
@@ -75,7 +77,7 @@ from_in(const struct socket *so, const struct sockaddr *addr, socklen_t len, str
 }
 
 int
-addr_from_user(const struct socket *so, const struct sockaddr *addr, socklen_t len, bool sending,
+addr_from_user(int domain, bool v6only, const struct sockaddr *addr, socklen_t len, bool sending,
 	struct sock_addr *out)
 {
 	struct sockaddr_in6 sin6 = { 0 };
@@ -86,9 +88,9 @@ addr_from_user(const struct socket *so, const struct sockaddr *addr, socklen_t l
 	if (len < sizeof(family) || len > sizeof(struct sockaddr_storage))
 		return -EINVAL;
 	memcpy(&family, addr, sizeof(family));
-	if (family == AF_INET || (family == AF_UNSPEC && sending && so->pcb.domain == ADDR_INET))
-		return from_in(so, addr, len, out);
-	if (family != AF_INET6 || so->pcb.domain != ADDR_INET6)
+	if (family == AF_INET || (family == AF_UNSPEC && sending && domain == ADDR_INET))
+		return from_in(domain, v6only, addr, len, out);
+	if (family != AF_INET6 || domain != ADDR_INET6)
 		return -EAFNOSUPPORT;
 	if (len < SIN6_LEN_MIN)
 		return -EINVAL;
@@ -98,7 +100,7 @@ addr_from_user(const struct socket *so, const struct sockaddr *addr, socklen_t l
 	out->port_be = sin6.sin6_port;
 	out->ifindex = sin6.sin6_scope_id;
 	if (ip6_v4_mapped(&out->addr)) {
-		if (so->pcb.v6only)
+		if (v6only)
 			return -ENETUNREACH;
 		out->family = ADDR_INET;
 		out->addr = ip_addr_v4(out->addr.w[3]);
@@ -148,24 +150,34 @@ addr_scope(struct stack *s, const struct sock_addr *a, struct netif **nif)
 }
 
 int
+addr_for_bind(struct stack *s, int domain, bool v6only, const struct sockaddr *addr, socklen_t len,
+	struct sock_addr *out, struct netif **nif)
+{
+	int err = addr_from_user(domain, v6only, addr, len, true, out);
+
+	if (err == 0 && domain == ADDR_INET6 && addr->sa_family == AF_INET)
+		err = -EAFNOSUPPORT;
+	if (err == -ENETUNREACH)
+		err = -EINVAL; /* a v4-mapped address on an IPv6-only socket */
+	if (err == 0 && addr->sa_family == AF_UNSPEC && out->addr.v4 != 0)
+		err = -EAFNOSUPPORT;
+	return err == 0 ? addr_scope(s, out, nif) : err;
+}
+
+int
 sock_bind(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct socket *so = fd_socket(s, fd);
+	struct stream *st = fd_stream(s, fd);
 	struct sock_addr a;
 	struct netif *nif;
 	int err;
 
+	if (st != NULL)
+		return stream_bind(s, st, addr, len);
 	if (so == NULL)
 		return fd_why(s, fd);
-	err = addr_from_user(so, addr, len, true, &a);
-	if (err == 0 && so->pcb.domain == ADDR_INET6 && addr->sa_family == AF_INET)
-		err = -EAFNOSUPPORT;
-	if (err == -ENETUNREACH)
-		err = -EINVAL; /* a v4-mapped address on an IPv6-only socket */
-	if (err == 0 && addr->sa_family == AF_UNSPEC && a.addr.v4 != 0)
-		err = -EAFNOSUPPORT;
-	if (err == 0)
-		err = addr_scope(s, &a, &nif);
+	err = addr_for_bind(s, so->pcb.domain, so->pcb.v6only, addr, len, &a, &nif);
 	if (err != 0)
 		return err;
 	if (so->pcb.bound || so->late_bind)
@@ -219,10 +231,13 @@ int
 sock_connect(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct socket *so = fd_socket(s, fd);
+	struct stream *st = fd_stream(s, fd);
 	struct sock_addr a;
 	struct netif *nif;
 	int err;
 
+	if (st != NULL)
+		return stream_connect(s, st, addr, len);
 	if (so == NULL)
 		return fd_why(s, fd);
 	if (addr == NULL)
@@ -232,7 +247,7 @@ sock_connect(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len
 		udp_disconnect(s, &so->pcb);
 		return 0;
 	}
-	err = addr_from_user(so, addr, len, false, &a);
+	err = addr_from_user(so->pcb.domain, so->pcb.v6only, addr, len, false, &a);
 	if (err == 0)
 		err = addr_scope(s, &a, &nif);
 	if (err == 0)
@@ -247,21 +262,26 @@ sock_connect(struct stack *s, int fd, const struct sockaddr *addr, socklen_t len
 int
 sock_listen(struct stack *s, int fd, int backlog)
 {
-	(void)backlog;
+	struct stream *st = fd_stream(s, fd);
+
+	if (st != NULL)
+		return stream_listen(s, st, backlog);
 	return fd_socket(s, fd) == NULL ? fd_why(s, fd) : -EOPNOTSUPP;
 }
 
 int
 sock_accept(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len, int flags)
 {
-	(void)addr;
-	(void)len;
-	if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC))
+	struct stream *st = fd_stream(s, fd);
+
+	if (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC | SOCK_ACCEPT_INHERIT))
 		return -EINVAL;
+	if (st != NULL)
+		return stream_accept(s, st, addr, len, flags);
 	return fd_socket(s, fd) == NULL ? fd_why(s, fd) : -EOPNOTSUPP;
 }
 
-static int
+int
 name_check(const struct sockaddr *addr, const socklen_t *len)
 {
 	if (len == NULL || (addr == NULL && *len != 0))
@@ -273,9 +293,12 @@ int
 sock_getsockname(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len)
 {
 	const struct socket *so = fd_socket(s, fd);
+	const struct stream *st = fd_stream(s, fd);
 	struct sock_addr a;
 	int err;
 
+	if (st != NULL)
+		return stream_name(s, st, false, addr, len);
 	if (so == NULL)
 		return fd_why(s, fd);
 	err = name_check(addr, len);
@@ -293,9 +316,12 @@ int
 sock_getpeername(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len)
 {
 	const struct socket *so = fd_socket(s, fd);
+	const struct stream *st = fd_stream(s, fd);
 	struct sock_addr a;
 	int err;
 
+	if (st != NULL)
+		return stream_name(s, st, true, addr, len);
 	if (so == NULL)
 		return fd_why(s, fd);
 	if (!so->pcb.connected)
@@ -315,11 +341,14 @@ int
 sock_shutdown(struct stack *s, int fd, int how)
 {
 	struct socket *so = fd_socket(s, fd);
+	struct stream *st = fd_stream(s, fd);
 
-	if (so == NULL)
+	if (so == NULL && st == NULL)
 		return fd_why(s, fd);
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
+	if (st != NULL)
+		return stream_shutdown(s, st, how);
 	so->shut |= (uint8_t)(how + 1); /* SHUT_RD 0, SHUT_WR 1, SHUT_RDWR 2: bits 1, 2, 3 */
 	sfile_wake(s, &so->f, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLHUP | EPOLLRDNORM | EPOLLWRNORM);
 	return so->pcb.connected ? 0 : -ENOTCONN;

@@ -4,9 +4,10 @@
 #define NONIC_STACK_SOCKET_PRIV_H
 
 #include "../priv.h"
+#include "../tcp/tcp.h"
 #include "event.h"
 
-enum sfile_type { SFILE_SOCKET, SFILE_EPOLL, SFILE_KQUEUE };
+enum sfile_type { SFILE_SOCKET, SFILE_STREAM, SFILE_EPOLL, SFILE_KQUEUE };
 
 /* An open file: what descriptors point at; dup makes one more descriptor of the same. First member of each kind. */
 struct sfile {
@@ -23,7 +24,9 @@ struct socket_table {
 	uint32_t size, max;   /* allocated, allowed */
 	uint32_t free_from;   /* no free number is below it */
 	uint32_t base;        /* fd_reserve */
-	uint32_t rcvbuf;      /* of new sockets */
+	uint32_t rcvbuf;      /* of new datagram sockets */
+	uint32_t bufmax;      /* kern.ipc.maxsockbuf */
+	uint32_t delack_ms;   /* what net.inet.tcp.delayed_ack=1 brings back */
 	struct sock_if_hook if_hook;
 	sock_lddr_fn *lddr;
 };
@@ -49,6 +52,7 @@ dgram_of(const struct rte_mbuf *m)
 	return (struct dgram *)((char *)m->buf_addr + DGRAM_OFF);
 }
 
+/* A datagram socket. */
 struct socket {
 	struct sfile f;
 	struct udp_pcb pcb;
@@ -73,6 +77,30 @@ struct socket {
 };
 #define SHUT_RD_BIT 1
 #define SHUT_WR_BIT 2
+
+/*
+ * A stream socket: small, since idle connections are many; the connection itself is TCP's. TCP calls it struct socket and
+ * never looks inside.
+ */
+struct stream {
+	struct sfile f;
+	struct tcp_pcb *p;    /* NULL only while accept makes it */
+	struct linger linger;
+	struct timeval rcvtimeo, sndtimeo;
+	uint8_t domain;       /* ADDR_x it was made as */
+	uint8_t bound_family; /* of the caller's bind, 0: none */
+	uint8_t shut;         /* SHUT_x_BIT, by us */
+	uint8_t mtu_discover; /* IP_PMTUDISC_x; kept only */
+	uint16_t defer_s;     /* TCP_DEFER_ACCEPT as it was set */
+	bool v6only;
+	bool bound_addr, bound_port; /* the caller's bind named them */
+	bool opened;          /* a connection was begun or accepted */
+	bool opening;         /* connect has not told yet how it ended */
+	bool nospace;         /* somebody waits for room: the next OUT is an edge (epoll) */
+	bool sndbuf_set, rcvbuf_set;
+	bool oobinline, dontroute, debug, broadcast, bind_no_port; /* kept only */
+};
+_Static_assert(sizeof(struct stream) <= 256, "idle connections are many");
 
 /* One thing watched by one set: an epoll entry or a kqueue's note. */
 struct watch {
@@ -120,6 +148,21 @@ fd_socket(const struct stack *s, int fd)
 	struct sfile *f = fd_file(s, fd);
 
 	return f != NULL && f->type == SFILE_SOCKET ? (struct socket *)f : NULL;
+}
+
+static inline struct stream *
+fd_stream(const struct stack *s, int fd)
+{
+	struct sfile *f = fd_file(s, fd);
+
+	return f != NULL && f->type == SFILE_STREAM ? (struct stream *)f : NULL;
+}
+
+/* An epoll or a kqueue? */
+static inline bool
+sfile_is_set(const struct sfile *f)
+{
+	return f->type == SFILE_EPOLL || f->type == SFILE_KQUEUE;
 }
 
 /* Why there is no socket for fd: -EBADF or -ENOTSOCK. */
@@ -171,11 +214,16 @@ socket_append(struct stack *s, struct socket *so, struct rte_mbuf *m, uint32_t t
 /* socket.c */
 void socket_release(struct stack *s, struct socket *so);
 /*
- * A caller's address for so, v4-mapped ones as IPv4. sending: AF_UNSPEC counts as AF_INET, as on Linux. -EFAULT,
- * -EINVAL (length), -EAFNOSUPPORT, -ENETUNREACH (IPv4 on an IPv6-only socket).
+ * A caller's address for a socket of domain (ADDR_x), v4-mapped ones as IPv4. sending: AF_UNSPEC counts as AF_INET, as on
+ * Linux. -EFAULT, -EINVAL (length), -EAFNOSUPPORT, -ENETUNREACH (IPv4 on an IPv6-only socket).
  */
-int addr_from_user(const struct socket *so, const struct sockaddr *addr, socklen_t len, bool sending,
+int addr_from_user(int domain, bool v6only, const struct sockaddr *addr, socklen_t len, bool sending,
 	struct sock_addr *out);
+/* The same for bind, with the interface of a link-local address; its errors, and addr_scope's. */
+int addr_for_bind(struct stack *s, int domain, bool v6only, const struct sockaddr *addr, socklen_t len,
+	struct sock_addr *out, struct netif **nif);
+/* Where a name goes to: 0, -EFAULT, -EINVAL. */
+int name_check(const struct sockaddr *addr, const socklen_t *len);
 /* The other way, as a socket of domain (ADDR_x) shows it: at most *len bytes, *len becomes the full length. */
 void addr_to_user(int domain, const struct sock_addr *a, struct sockaddr *addr, socklen_t *len);
 /* The interface of a link-local address (or NULL); -EINVAL when one is needed and not named, -ENODEV. */
@@ -213,7 +261,47 @@ int socket_output_any(struct stack *s, struct socket *so, const struct sock_addr
 int socket_output(struct stack *s, struct socket *so, struct udp_send_opts *o, const struct sock_addr *dst,
 	struct rte_mbuf *m);
 
+/* msg.c: the sum of an iovec, or -EFAULT, -EMSGSIZE, -EINVAL as on Linux. */
+ssize_t iov_total(const struct iovec *iov, size_t n);
+
+/* option.c */
+/* An int option of the caller's; IP options may come as one byte. 0, -EINVAL, -EFAULT. */
+int opt_int(const void *val, socklen_t len, bool byte_ok, int *out);
+int opt_timeout(struct timeval *tv, const void *val, socklen_t len); /* 0, -EINVAL, -EFAULT, -EDOM */
+int opt_linger(struct linger *l, const void *val, socklen_t len);    /* 0, -EINVAL, -EFAULT */
+/* As on Linux the value is doubled, since it counts whole buffers, not payload; bounded silently. */
+uint32_t opt_buffer_size(const struct stack *s, int v);
+/* As much of n bytes at src as *len has room for; *len becomes that. 0. */
+int opt_put(void *val, socklen_t *len, const void *src, size_t n);
+
+/* stream.c: what the calls of socket.h do on a stream; results are theirs. */
+static inline struct socket *
+stream_handle(struct stream *st)
+{
+	return (struct socket *)st;
+}
+int stream_socket(struct stack *s, int domain, int flags, bool cloexec);
+void stream_release(struct stack *s, struct stream *st);
+int stream_bind(struct stack *s, struct stream *st, const struct sockaddr *addr, socklen_t len);
+int stream_connect(struct stack *s, struct stream *st, const struct sockaddr *addr, socklen_t len);
+int stream_listen(struct stack *s, struct stream *st, int backlog);
+int stream_accept(struct stack *s, struct stream *st, struct sockaddr *addr, socklen_t *len, int flags);
+int stream_name(struct stack *s, const struct stream *st, bool peer, struct sockaddr *addr, socklen_t *len);
+int stream_shutdown(struct stack *s, struct stream *st, int how);
+ssize_t stream_recv(struct stack *s, struct stream *st, const struct iovec *iov, size_t n, int flags);
+/* total is the iovec's. */
+ssize_t stream_send(struct stack *s, struct stream *st, const struct iovec *iov, size_t n, size_t total, int flags);
+uint32_t stream_ready(struct stream *st);
+/* kqueue: data and EOF of filter READ (rd) or WRITE; lowat < 0: the socket's own mark. Would it report? */
+bool stream_kevent(const struct stream *st, bool rd, int64_t lowat, struct sock_kevent *out);
+int stream_ioctl(struct stream *st, unsigned long req, int *v); /* -ENOTTY: none of a stream's */
+/* stream_opt.c */
+int stream_setsockopt(struct stack *s, struct stream *st, int level, int name, const void *val, socklen_t len);
+int stream_getsockopt(struct stack *s, struct stream *st, int level, int name, void *val, socklen_t *len);
+
 /* cmsg.c */
+/* Control messages that a stream has no use for: 0, -EINVAL (malformed, or for SOL_SOCKET). */
+int cmsg_check(const struct msghdr *msg);
 struct cmsg_in {
 	struct udp_send_opts o;
 	union ip_addr src;

@@ -20,6 +20,7 @@ socket_table_init(struct stack *s)
 	if (t->max > (uint32_t)INT32_MAX - t->base)
 		t->max = (uint32_t)INT32_MAX - t->base;
 	t->rcvbuf = SOCK_RCVBUF_DEFAULT;
+	t->bufmax = SOCK_BUF_MAX;
 	s->sockets = t;
 	return 0;
 }
@@ -149,6 +150,8 @@ sfile_unref(struct stack *s, struct sfile *f)
 	sfile_fd_closed(s, f, -1, true);
 	if (f->type == SFILE_SOCKET)
 		socket_release(s, (struct socket *)f);
+	else if (f->type == SFILE_STREAM)
+		stream_release(s, (struct stream *)f);
 	else
 		eset_release(s, (struct eset *)f);
 }
