@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nonic status, ifconfig, arp, route, ctl: observers of a running test bed. */
+/* nonic status, ifconfig, arp, route, netstat, ctl: observers of a running test bed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +29,12 @@ static const struct cli_cmd route_cmd = { "route", "[-c FILE] [-p N] [--json] [a
 	"ADDRESS/LENGTH, default (IPv4) or default6.\n\n"
 	"  -p, --proc-id N  this worker (default: the first to print, all to change)\n" COMMON_HELP };
 
+static const struct cli_cmd netstat_cmd = { "netstat", "[-c FILE] [-p N] [--json] [-s]",
+	"Prints a worker's TCP connections and listeners with the bytes in their queues: received and unread, sent and not\n"
+	"acknowledged (of a listener: connections that wait, and how many may).\n\n"
+	"  -s, --statistics TCP's counters, and what was dropped, by reason\n"
+	"  -p, --proc-id N  this worker (default: the first)\n" COMMON_HELP };
+
 static const struct cli_cmd ctl_cmd = { "ctl", "[-c FILE] [--wait] [--json] reload | stop | status",
 	"Talks to the master ('nonic serve' with [dpdk] graceful_reload=1).\n\n"
 	"  reload           begins a reload, as HUP does: a new generation of workers with the configuration as it is now. Exit\n"
@@ -47,6 +53,20 @@ struct common {
 	struct tools t;
 };
 
+/* The number behind --proc-id. -1: go on. */
+static int
+common_proc(struct common *c, const struct cli_cmd *cmd)
+{
+	unsigned long v;
+
+	if (c->proc == NULL)
+		return -1;
+	if (!cli_number(c->proc, 0, CTL_MAX_PROCS - 2, &v))
+		return cli_usage(cmd, "--proc-id '%s': expected 0 to %u", c->proc, CTL_MAX_PROCS - 2);
+	c->proc_id = (int)v;
+	return -1;
+}
+
 /* Options, then the bed. -1: go on, and bed_close. */
 static int
 common_parse(struct common *c, const struct cli_cmd *cmd, int argc, char **argv, bool with_proc, unsigned int max_pos,
@@ -55,21 +75,13 @@ common_parse(struct common *c, const struct cli_cmd *cmd, int argc, char **argv,
 	const struct cli_opt opts[] = {
 		{ "conf", 'c', NULL, &c->conf }, { "json", 0, &c->json, NULL }, { "proc-id", 'p', NULL, &c->proc },
 	};
-	unsigned long v;
 	int rc;
 
 	memset(c, 0, sizeof(*c));
 	c->conf = "config.ini";
 	c->proc_id = -1;
 	rc = cli_parse(cmd, argc, argv, opts, with_proc ? 3 : 2, max_pos, npos);
-	if (rc >= 0)
-		return rc;
-	if (c->proc != NULL) {
-		if (!cli_number(c->proc, 0, CTL_MAX_PROCS - 2, &v))
-			return cli_usage(cmd, "--proc-id '%s': expected 0 to %u", c->proc, CTL_MAX_PROCS - 2);
-		c->proc_id = (int)v;
-	}
-	return -1;
+	return rc >= 0 ? rc : common_proc(c, cmd);
 }
 
 static int
@@ -169,6 +181,32 @@ cmd_arp(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	rc = tools_list(&c.t, c.proc_id, "neighbours", CTL_ARP_LIST, CTL_NDP_LIST, NULL);
+	bed_close(&c.b);
+	return rc;
+}
+
+int
+cmd_netstat(int argc, char **argv)
+{
+	struct common c = { .conf = "config.ini", .proc_id = -1 };
+	bool counts = false;
+	const struct cli_opt opts[] = {
+		{ "conf", 'c', NULL, &c.conf }, { "json", 0, &c.json, NULL }, { "proc-id", 'p', NULL, &c.proc },
+		{ "statistics", 's', &counts, NULL },
+	};
+	unsigned int npos;
+	int rc = cli_parse(&netstat_cmd, argc, argv, opts, 4, 0, &npos);
+
+	if (rc < 0)
+		rc = common_proc(&c, &netstat_cmd);
+	if (rc < 0)
+		rc = common_open(&c, &netstat_cmd);
+	if (rc >= 0)
+		return rc;
+	if (counts)
+		rc = tools_list(&c.t, c.proc_id, "counters", CTL_TCP_COUNTS, CTL_NONE, NULL);
+	else
+		rc = tools_list(&c.t, c.proc_id, "connections", CTL_TCP_LIST, CTL_NONE, NULL);
 	bed_close(&c.b);
 	return rc;
 }

@@ -14,6 +14,6 @@ struct cli_entry {
 };
 
 cli_fn cmd_check_config, cmd_config_reference, cmd_doctor, cmd_packetdrill, cmd_sim;
-cli_fn cmd_primary, cmd_serve, cmd_status, cmd_ifconfig, cmd_arp, cmd_route, cmd_stop, cmd_ctl;
+cli_fn cmd_primary, cmd_serve, cmd_status, cmd_ifconfig, cmd_arp, cmd_route, cmd_netstat, cmd_stop, cmd_ctl;
 
 #endif

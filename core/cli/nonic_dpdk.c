@@ -12,7 +12,7 @@ main(int argc, char **argv)
 	static const struct cli_entry entries[] = {
 		{ "primary", NULL, cmd_primary }, { "serve", NULL, cmd_serve }, { "stop", NULL, cmd_stop },
 		{ "status", NULL, cmd_status }, { "ifconfig", NULL, cmd_ifconfig }, { "arp", NULL, cmd_arp },
-		{ "route", NULL, cmd_route }, { "ctl", NULL, cmd_ctl },
+		{ "route", NULL, cmd_route }, { "netstat", NULL, cmd_netstat }, { "ctl", NULL, cmd_ctl },
 	};
 
 	if (argc > 1 && strchr(argv[0], '/') != NULL) {

@@ -55,6 +55,8 @@ enum ctl_op {
 	CTL_RELOAD,     /* master: begin a reload; the answer says that it began, or why not */
 	CTL_QUIT,       /* master: end all workers gracefully */
 	CTL_RELOAD_STATUS, /* master: format */
+	CTL_TCP_LIST,   /* worker: format, first: connections and listeners */
+	CTL_TCP_COUNTS, /* worker: format, first: TCP's events and drops */
 	CTL_OP_COUNT,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a worker answers to the tools, in its own loop: neighbours, routes, interfaces; as a table or as JSON array
+ * What a worker answers to the tools, in its own loop: neighbours, routes, interfaces, connections; as a table or as JSON array
  * elements, a page at a time. It needs no packet buffer for it, so it answers when there are none (STK-9).
  */
 #include <arpa/inet.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../stack/priv.h"
+#include "../stack/tcp/tcp.h"
 #include "worker_priv.h"
 
 struct page {
@@ -245,6 +246,68 @@ list_ifs(struct worker *w, struct page *p, const char *only)
 	}
 }
 
+/* An end of a connection: "10.0.0.1:80", "[2001:db8::1]:80", "*:80"; b has TCP_END bytes. */
+#define TCP_END (INET6_ADDRSTRLEN + 10)
+static const char *
+tcp_end_text(const struct tcp_addr *a, bool with_port, char *b)
+{
+	char addr[INET6_ADDRSTRLEN] = "*";
+
+	if (a->family != 0 && !ip_addr_any(&a->addr))
+		addr_text(a->family, &a->addr, addr);
+	if (!with_port)
+		snprintf(b, TCP_END, "%s", addr);
+	else if (a->port_be == 0)
+		snprintf(b, TCP_END, "%s:*", addr);
+	else
+		snprintf(b, TCP_END, strchr(addr, ':') != NULL ? "[%s]:%u" : "%s:%u", addr, be16(a->port_be));
+	return b;
+}
+
+static void
+tcp_line(void *ctx, const struct tcp_entry *e)
+{
+	struct page *p = ctx;
+	char local[TCP_END], remote[TCP_END];
+	size_t mark = p->t.len;
+	int version = e->local.family == ADDR_INET ? 4 : 6;
+
+	if (!page_wants(p))
+		return;
+	if (!p->json) {
+		text_add(&p->t, "tcp%d %8u %8u  %-42s %-42s %s\n", version, e->recv_q, e->send_q,
+			tcp_end_text(&e->local, true, local), tcp_end_text(&e->remote, true, remote), tcp_fsm_name(e->fsm));
+	} else {
+		text_add(&p->t, "{\"proto\":\"tcp%d\",\"recv_q\":%u,\"send_q\":%u,\"local\":\"%s\",\"local_port\":%u,"
+			"\"remote\":\"%s\",\"remote_port\":%u,\"state\":\"%s\"}", version, e->recv_q, e->send_q,
+			tcp_end_text(&e->local, false, local), be16(e->local.port_be),
+			tcp_end_text(&e->remote, false, remote), be16(e->remote.port_be), tcp_fsm_name(e->fsm));
+	}
+	page_done(p, mark);
+}
+
+/* Counters that are not 0 as text, all of them as JSON. */
+static void
+list_tcp_counts(const struct worker *w, struct page *p)
+{
+	for (unsigned int i = 0; i < TCP_EV_COUNT + STACK_DROP_COUNT && p->next == 0; i++) {
+		bool event = i < TCP_EV_COUNT;
+		unsigned int k = event ? i : i - TCP_EV_COUNT;
+		uint64_t n = event ? tcp_events(w->stack, k) : stack_drops(w->stack, k);
+		const char *name = event ? tcp_event_name(k) : stack_drop_name(k);
+		size_t mark = p->t.len;
+
+		if ((n == 0 && !p->json) || !page_wants(p))
+			continue;
+		if (p->json)
+			text_add(&p->t, "{\"name\":\"%s%s\",\"count\":%llu}", event ? "" : "drop_", name, (unsigned long long)n);
+		else
+			text_add(&p->t, "%12llu %s%s\n", (unsigned long long)n, event ? "" : "dropped: ",
+				event ? tcp_event_text(k) : stack_drop_text(k));
+		page_done(p, mark);
+	}
+}
+
 /* "10.0.0.0/8", "2001:db8::/32", an address alone (a host), or "default" / "default6". */
 static int
 parse_prefix(const char *word, int *family, union ip_addr *a, uint8_t *len)
@@ -397,6 +460,14 @@ worker_answer(struct worker *w, const struct ctl_request *r)
 	case CTL_IFCONFIG:
 		if (rc == 0)
 			list_ifs(w, &p, r->nb_words > 2 ? r->word[2] : NULL);
+		break;
+	case CTL_TCP_LIST:
+		if (rc == 0)
+			tcp_each(w->stack, tcp_line, &p);
+		break;
+	case CTL_TCP_COUNTS:
+		if (rc == 0)
+			list_tcp_counts(w, &p);
 		break;
 	case CTL_ROUTE_ADD:
 	case CTL_ROUTE_DEL:
