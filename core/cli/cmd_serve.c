@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../api/instance.h"
 #include "../reload/gen_dir.h"
 #include "../runtime/layout.h"
 #include "../runtime/primary.h"
@@ -11,12 +12,14 @@
 #include "cmd_serve.h"
 #include "cmds.h"
 #include "serve.h"
+#include "serve_tcp.h"
 
 #define ALONE_NS 1000000ull
 
 const struct cli_cmd serve_cmd = { "serve", "[-c FILE] [-p N [--generation G] | --alone] [OPTIONS]",
-	"Starts workers beside a running primary: network stacks that answer pings, UDP echo, and DNS queries for any name\n"
-	"(A 192.0.2.53, AAAA 2001:db8::53, TXT \"nonic\").\n\n"
+	"Starts workers beside a running primary: network stacks that answer pings, echo over UDP and TCP, DNS queries for any\n"
+	"name (A 192.0.2.53, AAAA 2001:db8::53, TXT \"nonic\"), and HTTP: GET / is a page, GET /bytes/N are N bytes of which\n"
+	"number i is i % 251.\n\n"
 	"With [dpdk] graceful_reload=1 and without -p it is the master: it starts all workers and replaces those that die.\n"
 	"Prints 'master ready'. HUP, or 'nonic ctl reload', reads the configuration again and puts a new generation of workers\n"
 	"in the place of the old one without losing a packet; QUIT ends the workers gracefully, TERM at once.\n"
@@ -26,7 +29,8 @@ const struct cli_cmd serve_cmd = { "serve", "[-c FILE] [-p N [--generation G] | 
 	"      --generation G the generation it belongs to, from its master (default: the one that serves, or a first one)\n"
 	"      --alone        primary and worker in one process, as a plain F-Stack application is; no primary is needed,\n"
 	"                     nor hugepages with no_huge=1\n"
-	"      --echo-port N  UDP echo (default: 7; 0: none)\n"
+	"      --echo-port N  echo over UDP and TCP (default: 7; 0: none)\n"
+	"      --http-port N  HTTP responder (default: 80; 0: none)\n"
 	"      --dns-port N   DNS responder (default: 53; 0: none)\n"
 	"      --stamp        each echo ends with 8 bytes more: generation and process id of the worker that answered, 32 bits\n"
 	"                     each in network order; a client can tell who answered it during a reload\n"
@@ -39,11 +43,50 @@ const struct cli_cmd serve_cmd = { "serve", "[-c FILE] [-p N [--generation G] | 
 	"                     a master's: how long an old worker may take to let its queue go, before the reload is aborted\n"
 	"                     (default: 100; 100 to 86400000); longer on a machine with more workers than CPUs\n" };
 
+/* The applications of a worker. */
+struct apps {
+	struct serve udp;
+	struct serve_tcp tcp;
+	struct ff_instance *in;
+};
+
 static int
 serve_loop(void *arg)
 {
-	serve_turn(arg);
+	struct apps *a = arg;
+
+	serve_turn(&a->udp);
+	serve_tcp_turn(&a->tcp);
 	return 0;
+}
+
+static void
+apps_close(struct apps *a)
+{
+	serve_tcp_close(&a->tcp);
+	serve_close(&a->udp);
+	ff_instance_free(a->in);
+}
+
+/* 0, or why one of them could not be opened. */
+static int
+apps_open(struct apps *a, struct bed *b, const struct serve_opts *o, struct worker *w)
+{
+	struct ff_instance_config ic = { .shim = b->shim, .worker = w, .cfg = &b->cfg };
+	int rc = ff_instance_new(&ic, &a->in);
+
+	if (rc < 0)
+		return rc;
+	ff_instance_set(a->in);
+	rc = serve_open(&a->udp, worker_stack(w), o->echo_port, o->dns_port);
+	if (rc == 0) {
+		rc = serve_tcp_open(&a->tcp, b->shim, o->http_port, o->echo_port);
+		if (rc < 0)
+			serve_close(&a->udp);
+	}
+	if (rc < 0)
+		ff_instance_free(a->in);
+	return rc;
 }
 
 /* The primary's part of a process that is both, when it is due. */
@@ -75,9 +118,9 @@ serve_until(struct bed *b, struct worker *w, struct primary *p)
 static int
 serve_run(struct bed *b, const struct serve_opts *o, struct primary *p)
 {
-	struct serve sv;
+	struct apps a;
 	struct worker_config wc = { .shim = b->shim, .cfg = &b->cfg, .proc_id = o->proc_id, .generation = o->generation,
-		.loop = serve_loop, .loop_arg = &sv };
+		.loop = serve_loop, .loop_arg = &a };
 	struct worker *w;
 	int rc = -EINTR;
 
@@ -90,20 +133,21 @@ serve_run(struct bed *b, const struct serve_opts *o, struct primary *p)
 	}
 	if (rc < 0)
 		return cli_fail(&serve_cmd, "worker %u not started (%s); the log above has the reason", o->proc_id, strerror(-rc));
-	rc = serve_open(&sv, worker_stack(w), o->echo_port, o->dns_port);
+	rc = apps_open(&a, b, o, w);
 	if (rc < 0) {
 		worker_destroy(w);
 		return cli_fail(&serve_cmd, "its sockets could not be opened: %s", strerror(-rc));
 	}
 	if (o->stamp)
-		serve_stamp(&sv, b->shim, worker_generation(w), o->proc_id);
-	printf("worker %u ready: UDP echo on port %u, DNS on port %u", o->proc_id, o->echo_port, o->dns_port);
+		serve_stamp(&a.udp, b->shim, worker_generation(w), o->proc_id);
+	printf("worker %u ready: UDP and TCP echo on port %u, DNS on port %u, HTTP on port %u", o->proc_id, o->echo_port,
+		o->dns_port, o->http_port);
 	if (worker_generation(w) != 0)
 		printf(", generation %u", worker_generation(w));
 	printf("\n");
 	fflush(stdout);
 	serve_until(b, w, p);
-	serve_close(&sv);
+	apps_close(&a);
 	worker_destroy(w);
 	return CLI_OK;
 }
@@ -139,11 +183,11 @@ timeout(const char *name, const char *word, const struct serve_opts *o, uint32_t
 static int
 parse(struct serve_opts *o, int argc, char **argv)
 {
-	const char *proc = NULL, *gen = NULL, *echo = "7", *dns = "53", *shut = NULL, *ready = NULL,
+	const char *proc = NULL, *gen = NULL, *echo = "7", *dns = "53", *http = "80", *shut = NULL, *ready = NULL,
 		*park = NULL;
 	const struct cli_opt opts[] = {
 		{ "conf", 'c', NULL, &o->conf }, { "proc-id", 'p', NULL, &proc }, { "echo-port", 0, NULL, &echo },
-		{ "dns-port", 0, NULL, &dns }, { "alone", 0, &o->alone, NULL }, { "generation", 0, NULL, &gen },
+		{ "dns-port", 0, NULL, &dns }, { "http-port", 0, NULL, &http }, { "alone", 0, &o->alone, NULL }, { "generation", 0, NULL, &gen },
 		{ "stamp", 0, &o->stamp, NULL }, { "worker-shutdown-timeout", 0, NULL, &shut },
 		{ "worker-ready-timeout", 0, NULL, &ready }, { "worker-park-timeout", 0, NULL, &park },
 	};
@@ -159,6 +203,9 @@ parse(struct serve_opts *o, int argc, char **argv)
 	if (!cli_number(dns, 0, 65535, &v))
 		return cli_usage(&serve_cmd, "--dns-port '%s': expected 0 to 65535", dns);
 	o->dns_port = v;
+	if (!cli_number(http, 0, 65535, &v))
+		return cli_usage(&serve_cmd, "--http-port '%s': expected 0 to 65535", http);
+	o->http_port = v;
 	o->proc_given = proc != NULL;
 	if (proc != NULL && !cli_number(proc, 0, CTL_MAX_PROCS - 2, &v))
 		return cli_usage(&serve_cmd, "--proc-id '%s': expected 0 to %u", proc, CTL_MAX_PROCS - 2);

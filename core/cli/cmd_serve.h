@@ -10,7 +10,7 @@ struct serve_opts {
 	bool proc_given, alone, stamp;
 	unsigned int proc_id;
 	uint32_t generation;          /* 0: not named */
-	uint16_t echo_port, dns_port;
+	uint16_t echo_port, dns_port, http_port;
 	uint32_t shutdown_timeout_ms; /* 0: the configuration's */
 	uint32_t ready_timeout_ms, park_timeout_ms; /* 0: the default */
 };

@@ -82,8 +82,9 @@ open_master(struct bed *b, struct serve_master *sm, const struct serve_master_co
 int
 cmd_serve_master(const struct serve_opts *o)
 {
-	char program[PATH_MAX], echo[12], dns[12];
-	const char *args[] = { "--echo-port", echo, "--dns-port", dns, o->stamp ? "--stamp" : NULL, NULL };
+	char program[PATH_MAX], echo[12], dns[12], http[12];
+	const char *args[] = { "--echo-port", echo, "--dns-port", dns, "--http-port", http,
+		o->stamp ? "--stamp" : NULL, NULL };
 	struct serve_master_config mc = { .program = program, .worker_args = args, .say = say,
 		.shutdown_timeout_ms = o->shutdown_timeout_ms, .ready_timeout_ms = o->ready_timeout_ms,
 		.park_timeout_ms = o->park_timeout_ms };
@@ -95,6 +96,7 @@ cmd_serve_master(const struct serve_opts *o)
 		return rc;
 	snprintf(echo, sizeof(echo), "%u", o->echo_port);
 	snprintf(dns, sizeof(dns), "%u", o->dns_port);
+	snprintf(http, sizeof(http), "%u", o->http_port);
 	rc = bed_open(&b, &serve_cmd, o->conf, &(struct bed_as){ .role = SHIM_ROLE_OBSERVER, .master = true });
 	if (rc >= 0)
 		return rc;

@@ -15,13 +15,14 @@
 
 static const struct cli_entry entries[] = {
 	{ "primary", "start the primary: it owns ports, buffers and shared memory", NULL },
-	{ "serve", "start a worker, or a master of workers, that answers UDP echo and DNS queries", NULL },
+	{ "serve", "start a worker, or a master of workers, that answers echo, DNS and HTTP", NULL },
 	{ "ctl", "reload without losing a packet; a reload's state; stop", NULL },
 	{ "stop", "end master and workers, then the primary", NULL },
 	{ "status", "counters of primary and workers, drops by reason", NULL },
 	{ "ifconfig", "interfaces; change an MTU", NULL },
 	{ "arp", "neighbours, IPv4 and IPv6", NULL },
 	{ "route", "routes; add and delete static ones", NULL },
+	{ "netstat", "TCP connections and their queues; TCP's counters", NULL },
 	{ "check-config", "check a configuration file and print what it means", cmd_check_config },
 	{ "config-reference", "every configuration key, as Markdown", cmd_config_reference },
 	{ "doctor", "why it does not work here, and the command that mends it", cmd_doctor },
