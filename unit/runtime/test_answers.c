@@ -269,13 +269,74 @@ test_stop_of_a_worker_and_of_the_primary(void **state)
 	assert_int_equal(rt->w[0]->block->quit, 1);
 }
 
+static int
+stream_to(struct stack *s, uint16_t port, const char *to)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd = sock_socket(s, AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	if (to == NULL) {
+		assert_int_equal(sock_bind(s, fd, (struct sockaddr *)&a, sizeof(a)), 0);
+		assert_int_equal(sock_listen(s, fd, 5), 0);
+	} else {
+		a.sin_addr.s_addr = inet_addr(to);
+		assert_int_equal(sock_connect(s, fd, (struct sockaddr *)&a, sizeof(a)), -EINPROGRESS);
+	}
+	return fd;
+}
+
+static void
+test_connections_and_counters_of_tcp(void **state)
+{
+	struct rt *rt = *state;
+	struct stack *s = worker_stack(rt->w[0]);
+	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_port = htons(81) };
+	int fd, lst6 = sock_socket(s, AF_INET6, SOCK_STREAM, 0);
+
+	assert_int_equal(ASK(CTL_TCP_LIST, "text"), 0);
+	assert_string_equal(text, "");
+	stream_to(s, 80, NULL);
+	assert_int_equal(ASK(CTL_TCP_LIST, "json"), 0);
+	assert_string_equal(text, "{\"proto\":\"tcp4\",\"recv_q\":0,\"send_q\":5,\"local\":\"*\",\"local_port\":80,"
+		"\"remote\":\"*\",\"remote_port\":0,\"state\":\"LISTEN\"}");
+	inet_pton(AF_INET6, "::1", &a6.sin6_addr);
+	assert_int_equal(sock_bind(s, lst6, (struct sockaddr *)&a6, sizeof(a6)), 0);
+	assert_int_equal(sock_listen(s, lst6, 5), 0);
+	fd = stream_to(s, 80, "127.0.0.1");
+	for (int i = 0; i < 8; i++)
+		rt_turn(rt, 1);
+	assert_int_equal(sock_sendto(s, fd, "hello", 5, 0, NULL, 0), 5);
+	for (int i = 0; i < 4; i++)
+		rt_turn(rt, 1);
+	assert_int_equal(ASK(CTL_TCP_LIST, "text"), 0);
+	SAYS("*:80 ");
+	SAYS("*:* ");
+	SAYS("[::1]:81");
+	SAYS("127.0.0.1:80");
+	SAYS("ESTABLISHED");
+	SAYS("tcp4        5        0 ");
+	assert_int_equal(ASK(CTL_TCP_COUNTS, "text"), 0);
+	SAYS("1 connections initiated\n");
+	assert_null(strstr(text, " 0 "));
+	stack_drop(s, NULL, STACK_DROP_TCP_SHORT, NULL);
+	assert_int_equal(ASK(CTL_TCP_COUNTS, "text"), 0);
+	SAYS("1 dropped: TCP header cut short\n");
+	assert_int_equal(ASK(CTL_TCP_COUNTS, "json"), 0);
+	SAYS("{\"name\":\"conn_attempt\",\"count\":1},");
+	assert_int_equal(ASK(CTL_TCP_COUNTS, "json x"), -EINVAL);
+	assert_int_equal(ASK(CTL_TCP_LIST, "json x"), -EINVAL);
+	assert_int_equal(PRIMARY(CTL_TCP_LIST, ""), -EOPNOTSUPP);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_ping_and_what_is_not_done), T(test_neighbours), T(test_long_lists_come_in_pages),
+		T(test_ping_and_what_is_not_done), T(test_connections_and_counters_of_tcp),
+		T(test_neighbours), T(test_long_lists_come_in_pages),
 		T(test_routes_are_listed_added_deleted), T(test_bad_routes_are_refused_in_words), T(test_interfaces),
 		T(test_software_mtu), T(test_primary_changes_the_port), T(test_ports),
 		T(test_stop_of_a_worker_and_of_the_primary),
