@@ -384,11 +384,64 @@ failed_init_exits_with_one(void **state)
 
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
+/* STK-5: accept inherits non-blocking as on BSD, accept4 does what it is told */
+static void
+streams_through_the_ff_calls(void **state)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(80) };
+	struct linux_sockaddr *la = (struct linux_sockaddr *)(void *)&a;
+	char b[8] = "abcde";
+	struct iovec iov[2] = { { b, 2 }, { b + 2, 3 } };
+	int lst = ff_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), kq = ff_kqueue(), c[2], s2[2], v = 0;
+	struct kevent ev;
+	socklen_t n = sizeof(v);
+
+	(void)state;
+	assert_int_equal(ff_bind(lst, la, sizeof(a)), 0);
+	assert_int_equal(ff_listen(lst, 5), 0);
+	FAILS(ff_accept(lst, NULL, NULL), EAGAIN);
+	EV_SET(&ev, lst, EVFILT_READ, EV_ADD, 0, 0, NULL);
+	assert_int_equal(ff_kevent(kq, &ev, 1, NULL, 0, NULL), 0);
+	a.sin_addr.s_addr = fx_ip4("10.0.0.1");
+	for (int i = 0; i < 2; i++) {
+		c[i] = ff_socket(AF_INET, SOCK_STREAM, 0);
+		FAILS(ff_connect(c[i], la, sizeof(a)), EINPROGRESS); /* on a blocking descriptor as well */
+	}
+	for (int i = 0; i < 6; i++)
+		fx_poll(fx);
+	assert_int_equal(ff_kevent(kq, NULL, 0, &ev, 1, NULL), 1);
+	assert_int_equal(ev.data, 2);
+	FAILS(ff_accept4(lst, NULL, NULL, 0x20000000), EINVAL);
+	s2[0] = ff_accept(lst, NULL, NULL);
+	s2[1] = ff_accept4(lst, NULL, NULL, SOCK_CLOEXEC);
+	assert_int_equal(ff_fcntl(s2[0], F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+	assert_int_equal(ff_fcntl(s2[1], F_GETFL) & O_NONBLOCK, 0);
+	assert_int_equal(ff_writev(c[0], iov, 2), 5);
+	for (int i = 0; i < 4; i++)
+		fx_poll(fx);
+	memset(b, 0, sizeof(b));
+	assert_int_equal(ff_readv(s2[0], iov, 2), 5);
+	assert_memory_equal(b, "abcde", 5);
+	FAILS(ff_read(s2[0], b, 1), EAGAIN);
+	assert_int_equal(ff_shutdown(c[0], SHUT_WR), 0);
+	for (int i = 0; i < 4; i++)
+		fx_poll(fx);
+	assert_int_equal(ff_read(s2[0], b, 1), 0);
+	a.sin_port = htons(81);
+	c[0] = ff_socket(AF_INET, SOCK_STREAM, 0);
+	FAILS(ff_connect(c[0], la, sizeof(a)), EINPROGRESS);
+	for (int i = 0; i < 4; i++)
+		fx_poll(fx);
+	assert_int_equal(ff_getsockopt(c[0], SOL_SOCKET, SO_ERROR, &v, &n), 0);
+	assert_int_equal(v, 111); /* Linux's ECONNREFUSED */
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(example_echoes_by_kqueue_and_by_epoll), T(every_call_reaches_the_stack), T(events_reach_the_stack),
+		T(streams_through_the_ff_calls),
 		T(the_rest), T(threads_inherit_the_instance), T(log_lines), T(without_an_instance_everything_is_enxio),
 		T(failed_init_exits_with_one),
 	};

@@ -395,6 +395,40 @@ sysctl_text(void **state)
 	assert_int_equal(sock_sysctl_set_text(f->s, "net.inet.tcp.nothing", "1"), -ENOENT);
 }
 
+/* STK-5, CFG-1: F-Stack's stock [freebsd.sysctl]: what means something here is taken, the rest is unknown, nothing is refused */
+static void
+stock_keys_apply(void **state)
+{
+	struct fx *f = *state;
+	static const struct {
+		const char *key, *value;
+		int want;
+	} t[] = {
+		{ "kern.ipc.somaxconn", "32768", 0 },
+		{ "kern.ipc.maxsockbuf", "16777216", 0 },
+		{ "net.inet.tcp.sendspace", "16384", 0 },
+		{ "net.inet.tcp.recvspace", "8192", 0 },
+		{ "net.inet.tcp.cc.algorithm", "cubic", 0 },
+		{ "net.inet.tcp.sendbuf_max", "16777216", 0 },
+		{ "net.inet.tcp.recvbuf_max", "16777216", 0 },
+		{ "net.inet.tcp.sendbuf_auto", "1", 0 },
+		{ "net.inet.tcp.recvbuf_auto", "1", 0 },
+		{ "net.inet.tcp.sack.enable", "1", 0 },
+		{ "net.inet.tcp.blackhole", "1", 0 },
+		{ "net.inet.tcp.msl", "2000", 0 },
+		{ "net.inet.tcp.delayed_ack", "1", 0 },
+		{ "net.inet.tcp.rfc1323", "1", 0 },
+		{ "net.inet.tcp.sendbuf_inc", "16384", -ENOENT },
+		{ "net.inet.tcp.fast_finwait2_recycle", "1", -ENOENT },
+		{ "net.link.ether.inet.maxhold", "5", -ENOENT },
+		{ "net.inet.udp.blackhole", "1", -ENOENT },
+		{ "net.inet.ip.forwarding", "0", -ENOENT },
+	};
+
+	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(sock_sysctl_set_text(f->s, t[i].key, t[i].value), t[i].want);
+}
+
 int
 main(void)
 {
@@ -407,6 +441,7 @@ main(void)
 		T(accepted_connections_have_their_listeners_options),
 		T(sysctl_nodes_of_tcp),
 		T(sysctl_text),
+		T(stock_keys_apply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
