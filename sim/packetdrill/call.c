@@ -80,8 +80,6 @@ call_socket(struct run *r, const struct pd_event *ev, int64_t *ret)
 		|| !run_num(r, run_arg(ev->call, 2), &proto))
 		return false;
 	*ret = sock_socket(r->net.stack, (int)domain, (int)type, (int)proto);
-	if (*ret == -EPROTONOSUPPORT && (type & 0xf) == SOCK_STREAM)
-		return run_skip(r, ev->line, "this stack has no TCP");
 	if (*ret < 0)
 		return true;
 	f = run_fd_new(r, ev->line, expected_fd(ev->call, (int)*ret), (int)*ret);
