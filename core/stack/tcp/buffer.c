@@ -8,7 +8,8 @@
 
 /* Facts of a chain that came out of order, in its first buffer's headroom, as struct dgram's are. */
 struct tcp_gap {
-	struct rte_mbuf *next;
+	struct rte_mbuf *next; /* chain */
+	struct rte_mbuf *head, *last; /* this chain's first and last segment */
 	uint32_t seq, len;
 	uint16_t bufs;
 	bool fin;
@@ -194,6 +195,40 @@ ooo_cut(struct stack *s, struct tcp_pcb *p, struct rte_mbuf ***at, uint32_t *seq
 	return true;
 }
 
+/* Chain m, of gap g, goes to the end of the chain before it, which it follows without a gap: there are as many chains as holes. */
+static void
+gap_join(struct tcp_gap *prev, const struct tcp_gap *g)
+{
+	prev->last->next = g->head;
+	prev->last = g->last;
+	prev->head->nb_segs += g->bufs;
+	prev->head->pkt_len += g->len;
+	prev->len += g->len;
+	prev->bufs += g->bufs;
+	prev->fin = g->fin;
+	prev->next = g->next;
+}
+
+/* The chain at *at is new: joins it with its neighbours. */
+static void
+gap_close(struct tcp_pcb *p, struct rte_mbuf **at)
+{
+	struct tcp_gap *g = gap_of(*at), *prev;
+
+	if (at != &p->ooo) {
+		prev = (struct tcp_gap *)((char *)at - offsetof(struct tcp_gap, next));
+		if (prev->seq + prev->len == g->seq && !prev->fin) {
+			gap_join(prev, g);
+			p->ooo_n--;
+			g = prev;
+		}
+	}
+	if (g->next != NULL && g->seq + g->len == gap_of(g->next)->seq && !g->fin) {
+		gap_join(g, gap_of(g->next));
+		p->ooo_n--;
+	}
+}
+
 bool
 tcp_ooo_add(struct stack *s, struct tcp_pcb *p, uint32_t seq, bool fin, struct rte_mbuf *m)
 {
@@ -211,11 +246,12 @@ tcp_ooo_add(struct stack *s, struct tcp_pcb *p, uint32_t seq, bool fin, struct r
 		return false;
 	}
 	g = gap_of(m);
-	*g = (struct tcp_gap){ *at, seq, shim_buf_len(m), m->nb_segs, fin };
+	*g = (struct tcp_gap){ *at, m, rte_pktmbuf_lastseg(m), seq, shim_buf_len(m), m->nb_segs, fin };
 	*at = m;
 	p->ooo_bytes += g->len;
 	p->ooo_bufs += g->bufs;
 	p->ooo_n++;
+	gap_close(p, at);
 	return true;
 }
 
