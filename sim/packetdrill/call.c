@@ -66,7 +66,8 @@ fd_arg(struct run *r, const struct pd_call *k, unsigned int n, int *live)
 static int
 expected_fd(const struct pd_call *k, int live)
 {
-	return k->result != NULL && k->result->kind == PD_X_INT && k->result->num >= 0 && k->result->num < RUN_FD_NONE ? (int)k->result->num : live;
+	return k->result != NULL && k->result->kind == PD_X_INT && k->result->num >= 0 && k->result->num < RUN_FD_NONE
+		? (int)k->result->num : live;
 }
 
 static bool
@@ -292,7 +293,8 @@ in_time(struct run *r)
 	r->pending.ev = NULL;
 	if (off <= r->tol_ns && off >= -r->tol_ns)
 		return true;
-	return run_fail(r, ev->line, "expected %s(...) to return at %s, got it at %s", ev->call->name, run_time(now - off, a), run_time(now, b));
+	return run_fail(r, ev->line, "expected %s(...) to return at %s, got it at %s", ev->call->name, run_time(now - off, a),
+		run_time(now, b));
 }
 
 bool

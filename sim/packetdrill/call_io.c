@@ -117,7 +117,8 @@ call_recv(struct run *r, const struct pd_event *ev, int64_t *ret)
 	if ((from || strcmp(k->name, "recv") == 0) && !run_num(r, run_arg(k, 3), &flags))
 		return false;
 	memset(&sa, 0, sizeof(sa));
-	*ret = sock_recvfrom(r->net.stack, fd, r->io, (size_t)n, (int)flags | (ev->blocks ? 0 : MSG_DONTWAIT), (struct sockaddr *)&sa, &len);
+	*ret = sock_recvfrom(r->net.stack, fd, r->io, (size_t)n, (int)flags | (ev->blocks ? 0 : MSG_DONTWAIT),
+		(struct sockaddr *)&sa, &len);
 	if (*ret < 0)
 		return true;
 	return same_bytes(r, ev, run_arg(k, 1), *ret < n ? *ret : n) && (!from || same_addr(r, ev, run_arg(k, 4), &sa));
@@ -148,7 +149,8 @@ vector(struct run *r, const struct pd_event *ev, const struct pd_expr *x, struct
 			return run_fail(r, ev->line, "more than %u bytes", RUN_IO_MAX);
 		iov[*n].iov_base = r->io + at;
 		iov[*n].iov_len = (size_t)len;
-		if (e->kids != NULL && e->kids->kind == PD_X_STRING && strstr(ev->call->name, "recv") == NULL && strcmp(ev->call->name, "readv") != 0)
+		if (e->kids != NULL && e->kids->kind == PD_X_STRING && strstr(ev->call->name, "recv") == NULL
+			&& strcmp(ev->call->name, "readv") != 0)
 			memcpy(iov[*n].iov_base, e->kids->text, (size_t)(e->kids->num < len ? e->kids->num : len));
 		at += (size_t)len;
 	}
@@ -164,7 +166,8 @@ call_vector(struct run *r, const struct pd_event *ev, int64_t *ret)
 	int64_t count;
 	int fd, n;
 
-	if (!fd_arg(r, ev->call, &fd) || !vector(r, ev, run_arg(ev->call, 1), iov, &n) || !run_num(r, run_arg(ev->call, 2), &count))
+	if (!fd_arg(r, ev->call, &fd) || !vector(r, ev, run_arg(ev->call, 1), iov, &n) || !run_num(r, run_arg(ev->call, 2),
+		&count))
 		return false;
 	mh.msg_iovlen = (size_t)(count >= 0 && count < n ? count : n);
 	if (strcmp(ev->call->name, "readv") == 0)
@@ -190,7 +193,8 @@ same_control(struct run *r, const struct pd_event *ev, const struct pd_expr *x, 
 		if (!run_num(r, run_member(x, "cmsg_level"), &level) || !run_num(r, run_member(x, "cmsg_type"), &type))
 			return false;
 		if (c == NULL || c->cmsg_level != level || c->cmsg_type != type)
-			return run_fail(r, ev->line, "%s(...): expected a control message of level %lld type %lld, got %s", ev->call->name,
+			return run_fail(r, ev->line, "%s(...): expected a control message of level %lld type %lld, got %s",
+				ev->call->name,
 				(long long)level, (long long)type, c == NULL ? "none" : "another one");
 		if (d == NULL || d->kind == PD_X_ELLIPSIS)
 			continue;
@@ -272,7 +276,8 @@ call_msg(struct run *r, const struct pd_event *ev, int64_t *ret)
 	if (out != NULL && out->kind != PD_X_ELLIPSIS && !run_num(r, out, &want))
 		return false;
 	if (out != NULL && out->kind != PD_X_ELLIPSIS && mh.msg_flags != (int)want)
-		return run_fail(r, ev->line, "recvmsg(...): expected msg_flags 0x%llx, got 0x%x", (long long)want, (unsigned int)mh.msg_flags);
+		return run_fail(r, ev->line, "recvmsg(...): expected msg_flags 0x%llx, got 0x%x", (long long)want,
+			(unsigned int)mh.msg_flags);
 	return same_addr(r, ev, name, &sa) && same_control(r, ev, run_member(m, "msg_control"), &mh);
 }
 
@@ -282,8 +287,10 @@ run_calls_io(const char *name)
 	static const struct {
 		const char *name;
 		run_call_fn *fn;
-	} calls[] = { { "write", call_send }, { "send", call_send }, { "sendto", call_send }, { "read", call_recv }, { "recv", call_recv },
-		{ "recvfrom", call_recv }, { "readv", call_vector }, { "writev", call_vector }, { "sendmsg", call_msg }, { "recvmsg", call_msg } };
+	} calls[] = { { "write", call_send }, { "send", call_send }, { "sendto", call_send }, { "read", call_recv }, { "recv",
+		call_recv },
+		{ "recvfrom", call_recv }, { "readv", call_vector }, { "writev", call_vector }, { "sendmsg", call_msg }, { "recvmsg",
+			call_msg } };
 
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(calls[i].name, name) == 0)

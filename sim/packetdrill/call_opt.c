@@ -97,9 +97,11 @@ call_setsockopt(struct run *r, const struct pd_event *ev, int64_t *ret)
 	len = n;
 	if (size != NULL && size->kind != PD_X_ELLIPSIS && !run_num(r, size, &len))
 		return false;
-	*ret = sock_setsockopt(r->net.stack, fd, (int)level, (int)name, buf, (socklen_t)(len >= 0 && len < VALUE_MAX ? len : VALUE_MAX));
+	*ret = sock_setsockopt(r->net.stack, fd, (int)level, (int)name, buf,
+		(socklen_t)(len >= 0 && len < VALUE_MAX ? len : VALUE_MAX));
 	if (*ret == -ENOPROTOOPT && (ev->call->result == NULL || ev->call->result->num == 0))
-		return run_skip(r, ev->line, "option %s", run_arg(ev->call, 2)->text != NULL ? run_arg(ev->call, 2)->text : "by number");
+		return run_skip(r, ev->line, "option %s", run_arg(ev->call, 2)->text != NULL ? run_arg(ev->call,
+			2)->text : "by number");
 	return true;
 }
 
@@ -120,8 +122,10 @@ call_getsockopt(struct run *r, const struct pd_event *ev, int64_t *ret)
 	m = (socklen_t)(len >= 0 && len < VALUE_MAX ? len : VALUE_MAX);
 	*ret = sock_getsockopt(r->net.stack, fd, (int)level, (int)name, got, &m);
 	if (*ret == -ENOPROTOOPT && (ev->call->result == NULL || ev->call->result->num == 0))
-		return run_skip(r, ev->line, "option %s", run_arg(ev->call, 2)->text != NULL ? run_arg(ev->call, 2)->text : "by number");
-	if (*ret != 0 || x == NULL || x->kind == PD_X_ELLIPSIS || (x->kind == PD_X_LIST && x->kids != NULL && x->kids->kind == PD_X_ELLIPSIS))
+		return run_skip(r, ev->line, "option %s", run_arg(ev->call, 2)->text != NULL ? run_arg(ev->call,
+			2)->text : "by number");
+	if (*ret != 0 || x == NULL || x->kind == PD_X_ELLIPSIS || (x->kind == PD_X_LIST && x->kids != NULL
+		&& x->kids->kind == PD_X_ELLIPSIS))
 		return true;
 	if (!value(r, ev, x, want, &n))
 		return false;
@@ -183,7 +187,8 @@ call_name(struct run *r, const struct pd_event *ev, int64_t *ret)
 	if (!fd_arg(r, ev->call, &fd))
 		return false;
 	memset(&got, 0, sizeof(got));
-	*ret = peer ? sock_getpeername(r->net.stack, fd, (struct sockaddr *)&got, &n) : sock_getsockname(r->net.stack, fd, (struct sockaddr *)&got, &n);
+	*ret = peer ? sock_getpeername(r->net.stack, fd, (struct sockaddr *)&got, &n)
+		: sock_getsockname(r->net.stack, fd, (struct sockaddr *)&got, &n);
 	if (*ret != 0 || x == NULL || x->kind != PD_X_STRUCT)
 		return true;
 	if (!run_addr(r, x, peer ? &r->net.conf.remote : &r->net.conf.local, peer ? r->connect_port : r->bind_port, &want, &len))
@@ -197,7 +202,8 @@ run_calls_opt(const char *name)
 	static const struct {
 		const char *name;
 		run_call_fn *fn;
-	} calls[] = { { "setsockopt", call_setsockopt }, { "getsockopt", call_getsockopt }, { "ioctl", call_ioctl }, { "fcntl", call_fcntl },
+	} calls[] = { { "setsockopt", call_setsockopt }, { "getsockopt", call_getsockopt }, { "ioctl", call_ioctl }, { "fcntl",
+		call_fcntl },
 		{ "getsockname", call_name }, { "getpeername", call_name } };
 
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

@@ -38,7 +38,8 @@ call_poll(struct run *r, const struct pd_event *ev, int64_t *ret)
 		return true;
 	}
 	n = 0;
-	for (x = *ret >= 0 && list != NULL && list->kind == PD_X_LIST ? list->kids : NULL; x != NULL && n < RUN_IOV_MAX; x = x->next, n++) {
+	for (x = *ret >= 0 && list != NULL && list->kind == PD_X_LIST ? list->kids : NULL; x != NULL
+		&& n < RUN_IOV_MAX; x = x->next, n++) {
 		const struct pd_expr *out = run_member(x, "revents");
 
 		if (out == NULL || out->kind == PD_X_ELLIPSIS)
@@ -46,7 +47,8 @@ call_poll(struct run *r, const struct pd_event *ev, int64_t *ret)
 		if (!run_num(r, out, &want))
 			return false;
 		if (fds[n].revents != (short)want)
-			return run_fail(r, ev->line, "poll(...): expected revents 0x%x for descriptor %u of the list, got 0x%x", (unsigned int)want, n + 1,
+			return run_fail(r, ev->line, "poll(...): expected revents 0x%x for descriptor %u of the list, got 0x%x",
+				(unsigned int)want, n + 1,
 				(unsigned int)(unsigned short)fds[n].revents);
 	}
 	return true;
@@ -65,7 +67,8 @@ call_epoll_create(struct run *r, const struct pd_event *ev, int64_t *ret)
 		: sock_epoll_create(r->net.stack, 0);
 	if (*ret < 0)
 		return true;
-	return run_fd_new(r, ev->line, want != NULL && want->kind == PD_X_INT && want->num >= 0 && want->num < RUN_FD_NONE ? (int)want->num
+	return run_fd_new(r, ev->line, want != NULL && want->kind == PD_X_INT && want->num >= 0 && want->num < RUN_FD_NONE
+		? (int)want->num
 		: (int)*ret, (int)*ret) != NULL;
 }
 
@@ -90,13 +93,15 @@ call_epoll_ctl(struct run *r, const struct pd_event *ev, int64_t *ret)
 	struct epoll_event e = { 0 };
 	int64_t epfd, op, fd, events = 0, data = 0;
 
-	if (!run_num(r, run_arg(ev->call, 0), &epfd) || !run_num(r, run_arg(ev->call, 1), &op) || !run_num(r, run_arg(ev->call, 2), &fd))
+	if (!run_num(r, run_arg(ev->call, 0), &epfd) || !run_num(r, run_arg(ev->call, 1), &op) || !run_num(r, run_arg(ev->call,
+		2), &fd))
 		return false;
 	if (x != NULL && x->kind == PD_X_STRUCT && (!run_num(r, run_member(x, "events"), &events) || !event_data(r, x, &data)))
 		return false;
 	e.events = (uint32_t)events;
 	e.data.u64 = (uint64_t)data;
-	*ret = sock_epoll_ctl(r->net.stack, run_fd_live(r, epfd), (int)op, run_fd_live(r, fd), x != NULL && x->kind == PD_X_STRUCT ? &e : NULL);
+	*ret = sock_epoll_ctl(r->net.stack, run_fd_live(r, epfd), (int)op, run_fd_live(r, fd),
+		x != NULL && x->kind == PD_X_STRUCT ? &e : NULL);
 	return true;
 }
 
@@ -108,7 +113,8 @@ call_epoll_wait(struct run *r, const struct pd_event *ev, int64_t *ret)
 	struct epoll_event got[RUN_IOV_MAX];
 	int64_t epfd, max, ms, events, data;
 
-	if (!run_num(r, run_arg(ev->call, 0), &epfd) || !run_num(r, run_arg(ev->call, 2), &max) || !run_num(r, run_arg(ev->call, 3), &ms))
+	if (!run_num(r, run_arg(ev->call, 0), &epfd) || !run_num(r, run_arg(ev->call, 2), &max) || !run_num(r, run_arg(ev->call,
+		3), &ms))
 		return false;
 	*ret = sock_epoll_wait(r->net.stack, run_fd_live(r, epfd), got, (int)(max < RUN_IOV_MAX ? max : RUN_IOV_MAX));
 	if (*ret == 0 && !timed_out(r, ev, ms)) {
@@ -121,7 +127,8 @@ call_epoll_wait(struct run *r, const struct pd_event *ev, int64_t *ret)
 		if (!run_num(r, run_member(x, "events"), &events) || !event_data(r, x, &data))
 			return false;
 		if (got[i].events != (uint32_t)events || got[i].data.u64 != (uint64_t)data)
-			return run_fail(r, ev->line, "epoll_wait(...): expected {events=0x%x, %lld}, got {events=0x%x, %llu}", (unsigned int)events,
+			return run_fail(r, ev->line, "epoll_wait(...): expected {events=0x%x, %lld}, got {events=0x%x, %llu}",
+				(unsigned int)events,
 				(long long)data, got[i].events, (unsigned long long)got[i].data.u64);
 		if (run_arg(ev->call, 1)->kind == PD_X_STRUCT)
 			break;

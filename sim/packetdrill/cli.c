@@ -81,12 +81,14 @@ add_dir(struct args *a, const char *path, unsigned int depth)
 	bool good = n >= 0;
 
 	if (n < 0)
-		fprintf(stderr, "nonic packetdrill: %s: %s\n", path, depth < DIRS_MAX ? strerror(errno) : "too many directories in directories");
+		fprintf(stderr, "nonic packetdrill: %s: %s\n", path, depth < DIRS_MAX
+			? strerror(errno) : "too many directories in directories");
 	for (int i = 0; i < n; i++) {
 		char *sub = NULL;
 		struct stat st;
 
-		if (good && e[i]->d_name[0] != '.' && asprintf(&sub, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", e[i]->d_name) >= 0) {
+		if (good && e[i]->d_name[0] != '.' && asprintf(&sub, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
+			e[i]->d_name) >= 0) {
 			if (lstat(sub, &st) == 0 && S_ISDIR(st.st_mode))
 				good = add_dir(a, sub, depth + 1);
 			else if (is_script(sub))
@@ -138,7 +140,8 @@ parse(struct args *a, int argc, char **argv)
 		} else if (strcmp(argv[i], "--") == 0) {
 			words = true;
 		} else if ((v = option(argc, argv, &i, "--persona")) != NULL) {
-			a->persona = strcmp(v, "freebsd") == 0 ? PD_FREEBSD : strcmp(v, "linux") == 0 ? PD_LINUX : strcmp(v, "auto") == 0 ? -1 : -2;
+			a->persona = strcmp(v, "freebsd") == 0 ? PD_FREEBSD : strcmp(v, "linux") == 0 ? PD_LINUX : strcmp(v, "auto") == 0
+				? -1 : -2;
 			if (a->persona == -2)
 				return bad("--persona", "expected freebsd, linux or auto");
 		} else if ((v = option(argc, argv, &i, "--ip-version")) != NULL) {
@@ -221,14 +224,16 @@ report(const struct args *a, struct totals *t, const char *file, const char *ver
 	if (a->json) {
 		printf("%s\n {\"file\": ", t->count[0] + t->count[1] + t->count[2] > 0 ? "," : "");
 		put_json(file);
-		printf(", \"ip_version\": %s%s%s, \"verdict\": \"%s\", \"line\": %d, \"why\": ", *version != '\0' ? "\"" : "", *version != '\0' ? version : "null",
+		printf(", \"ip_version\": %s%s%s, \"verdict\": \"%s\", \"line\": %d, \"why\": ", *version != '\0' ? "\"" : "",
+			*version != '\0' ? version : "null",
 			*version != '\0' ? "\"" : "", verdicts[r->verdict], r->line);
 		put_json(r->why);
 		printf(", \"packets\": %u, \"virtual_s\": %.6f}", r->packets, (double)r->virtual_ns / 1e9);
 	} else {
 		if (r->line > 0)
 			snprintf(where, sizeof(where), "line %d: ", r->line);
-		printf("%s %s%s%s%s%s%s%s\n", verdicts[r->verdict], file, *version != '\0' ? " (" : "", version, *version != '\0' ? ")" : "",
+		printf("%s %s%s%s%s%s%s%s\n", verdicts[r->verdict], file, *version != '\0' ? " (" : "", version, *version != '\0'
+			? ")" : "",
 			r->verdict == PD_PASS ? "" : ": ", where, r->why);
 	}
 	t->count[r->verdict]++;
@@ -297,7 +302,8 @@ put_totals(const struct args *a, struct totals *t)
 {
 	qsort(t->reason, t->nreasons, sizeof(t->reason[0]), by_count);
 	if (a->json) {
-		printf("\n], \"passed\": %u, \"failed\": %u, \"skipped\": %u, \"reasons\": [", t->count[PD_PASS], t->count[PD_FAIL], t->count[PD_SKIP]);
+		printf("\n], \"passed\": %u, \"failed\": %u, \"skipped\": %u, \"reasons\": [", t->count[PD_PASS], t->count[PD_FAIL],
+			t->count[PD_SKIP]);
 		for (unsigned int i = 0; i < t->nreasons; i++) {
 			printf("%s\n {\"n\": %u, \"why\": ", i > 0 ? "," : "", t->reason[i].n);
 			put_json(t->reason[i].text);

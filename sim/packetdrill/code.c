@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Code between %{ and }%: assertions about the connection, in the small part of the original's language that they are written in. Anything else
+ * Code between %{ and }%: assertions about the connection, in the small part of the original's language that they are
+ * written in. Anything else
  * skips the script.
  */
 #include <ctype.h>
@@ -57,13 +58,17 @@ take(struct code *c, const char *s)
 static const struct field {
 	const char *name;
 	size_t at, size;
-} fields[] = { F(tcpi_state), F(tcpi_ca_state), F(tcpi_retransmits), F(tcpi_probes), F(tcpi_backoff), F(tcpi_options), F(tcpi_rto), F(tcpi_ato),
+} fields[] = { F(tcpi_state), F(tcpi_ca_state), F(tcpi_retransmits), F(tcpi_probes), F(tcpi_backoff), F(tcpi_options),
+	F(tcpi_rto), F(tcpi_ato),
 	F(tcpi_snd_mss), F(tcpi_rcv_mss), F(tcpi_unacked), F(tcpi_sacked), F(tcpi_lost), F(tcpi_retrans), F(tcpi_fackets),
-	F(tcpi_last_data_sent), F(tcpi_last_ack_sent), F(tcpi_last_data_recv), F(tcpi_last_ack_recv), F(tcpi_pmtu), F(tcpi_rcv_ssthresh),
+	F(tcpi_last_data_sent), F(tcpi_last_ack_sent), F(tcpi_last_data_recv), F(tcpi_last_ack_recv), F(tcpi_pmtu),
+		F(tcpi_rcv_ssthresh),
 	F(tcpi_rtt), F(tcpi_rttvar), F(tcpi_snd_ssthresh), F(tcpi_snd_cwnd), F(tcpi_advmss), F(tcpi_reordering), F(tcpi_rcv_rtt),
-	F(tcpi_rcv_space), F(tcpi_total_retrans), F(tcpi_pacing_rate), F(tcpi_bytes_acked), F(tcpi_bytes_received), F(tcpi_segs_out),
+	F(tcpi_rcv_space), F(tcpi_total_retrans), F(tcpi_pacing_rate), F(tcpi_bytes_acked), F(tcpi_bytes_received),
+		F(tcpi_segs_out),
 	F(tcpi_segs_in), F(tcpi_notsent_bytes), F(tcpi_min_rtt), F(tcpi_data_segs_in), F(tcpi_data_segs_out), F(tcpi_delivered),
-	F(tcpi_delivered_ce), F(tcpi_bytes_sent), F(tcpi_bytes_retrans), F(tcpi_dsack_dups), F(tcpi_reord_seen), F(tcpi_rcv_ooopack),
+	F(tcpi_delivered_ce), F(tcpi_bytes_sent), F(tcpi_bytes_retrans), F(tcpi_dsack_dups), F(tcpi_reord_seen),
+		F(tcpi_rcv_ooopack),
 	F(tcpi_snd_wnd) };
 
 static bool
@@ -74,7 +79,8 @@ info(struct code *c)
 	if (c->have)
 		return true;
 	c->info_len = sizeof(c->info);
-	rc = c->r->info_fd < 0 ? -1 : sock_getsockopt(c->r->net.stack, c->r->info_fd, IPPROTO_TCP, TCP_INFO, &c->info, &c->info_len);
+	rc = c->r->info_fd < 0 ? -1 : sock_getsockopt(c->r->net.stack, c->r->info_fd, IPPROTO_TCP, TCP_INFO, &c->info,
+		&c->info_len);
 	if (rc != 0)
 		return run_skip(c->r, c->line, "code without a connection to ask");
 	c->have = true;
@@ -94,9 +100,11 @@ field(struct code *c, const char *name, int64_t *v)
 			return false;
 		if (f->at + f->size > c->info_len)
 			break;
-		*v = f->size == 1 ? *b : f->size == 4 ? (int64_t) * (const uint32_t *)(const void *)b : (int64_t) * (const uint64_t *)(const void *)b;
+		*v = f->size == 1 ? *b : f->size == 4 ? (int64_t)*(const uint32_t *)(const void *)b
+			: (int64_t)*(const uint64_t *)(const void *)b;
 		/* FreeBSD counts these in bytes */
-		if (c->r->rules.persona == PD_FREEBSD && (f->at == offsetof(struct tcp_info, tcpi_snd_cwnd) || f->at == offsetof(struct tcp_info, tcpi_snd_ssthresh)))
+		if (c->r->rules.persona == PD_FREEBSD && (f->at == offsetof(struct tcp_info, tcpi_snd_cwnd)
+			|| f->at == offsetof(struct tcp_info, tcpi_snd_ssthresh)))
 			*v *= c->info.tcpi_snd_mss;
 		if (c->shown[0] == '\0') {
 			snprintf(c->shown, sizeof(c->shown), "%s", name);
@@ -257,7 +265,8 @@ statement(struct code *c)
 			continue;
 		if (c->shown[0] == '\0')
 			return run_fail(c->r, c->line, "%.*s does not hold", (int)(to - from), from);
-		return run_fail(c->r, c->line, "%.*s does not hold: %s is %lld", (int)(to - from), from, c->shown, (long long)c->shown_value);
+		return run_fail(c->r, c->line, "%.*s does not hold: %s is %lld", (int)(to - from), from, c->shown,
+			(long long)c->shown_value);
 	}
 	if (*c->at == ',') /* the message */
 		c->at += strcspn(c->at, ";\n");

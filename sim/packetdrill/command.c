@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands between backticks. None is ever executed: settings that mean something to the stack are made, settings to what is the case anyway
+ * Commands between backticks. None is ever executed: settings that mean something to the stack are made, settings to
+ * what is the case anyway
  * pass, everything else skips the script.
  */
 #include <ctype.h>
@@ -17,7 +18,8 @@
 #define NO_KNOB TCP_KNOB_COUNT
 
 /*
- * Settings that are no knob of the stack, or Linux's names of some that are. values: with these ("|" between) it is the way the stack
+ * Settings that are no knob of the stack, or Linux's names of some that are. values: with these ("|" between) it is
+ * the way the stack
  * works anyway, or nothing that it has; "*": any. knob: what it sets, scale times the value.
  */
 static const struct setting {
@@ -253,7 +255,8 @@ statement(struct run *r, int line, const char **at)
 		if (sysctl && word[0] != '-' && !assignment(r, line, word))
 			return false;
 	}
-	if (sysctl || verb[0] == '\0' || verb[0] == '#' || ends_with(verb, "defaults.sh") || strstr(verb, "sysctl_restore") != NULL)
+	if (sysctl || verb[0] == '\0' || verb[0] == '#' || ends_with(verb, "defaults.sh") || strstr(verb,
+		"sysctl_restore") != NULL)
 		return true;
 	for (unsigned int i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
 		if (strcmp(verb, nothing[i]) == 0)
@@ -283,7 +286,10 @@ count(void *ctx, const struct tcp_entry *e)
 	c->n += same_state(c->state, tcp_fsm_name(e->fsm));
 }
 
-/* sockstat ... | grep -c STATE | grep N: are N connections in that state? The other words of greps only find the test itself. */
+/*
+ * sockstat ... | grep -c STATE | grep N: are N connections in that state? The other words of greps only find the
+ * test itself.
+ */
 static bool
 sockstat(struct run *r, int line, const char **at)
 {
@@ -344,7 +350,8 @@ run_persona(struct run *r)
 	} tux[] = {
 		{ TCP_KNOB_LINUX_OPTS, 1 },
 		{ TCP_KNOB_RTO_MIN, 200 },
-		{ TCP_KNOB_DELACK, 0 },          /* the first segments of a connection are acknowledged at once, and scripts are short */
+		{ TCP_KNOB_DELACK, 0 },
+			/* the first segments of a connection are acknowledged at once, and scripts are short */
 		{ TCP_KNOB_SENDSPACE, 4 << 20 }, /* writers do not block before the windows do */
 		{ TCP_KNOB_SENDBUF_MAX, 4 << 20 },
 		{ TCP_KNOB_RECVSPACE, 540000 },

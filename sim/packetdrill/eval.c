@@ -156,7 +156,8 @@ port(struct run *r, const struct pd_expr *x, uint16_t dflt, uint16_t *to)
 }
 
 bool
-run_addr(struct run *r, const struct pd_expr *x, const union ip_addr *dflt, uint16_t dport, struct sockaddr_storage *sa, socklen_t *len)
+run_addr(struct run *r, const struct pd_expr *x, const union ip_addr *dflt, uint16_t dport, struct sockaddr_storage *sa,
+	socklen_t *len)
 {
 	const struct pd_expr *fam, *a;
 	struct sockaddr_in *in = (struct sockaddr_in *)sa;
@@ -182,9 +183,11 @@ run_addr(struct run *r, const struct pd_expr *x, const union ip_addr *dflt, uint
 	if (af == AF_INET6) {
 		*len = sizeof(*in6);
 		a = run_member(x, "sin6_addr");
-		return port(r, run_member(x, "sin6_port"), dport, &in6->sin6_port) && (a == NULL || host(r, a, AF_INET6, dflt, &in6->sin6_addr));
+		return port(r, run_member(x, "sin6_port"), dport, &in6->sin6_port) && (a == NULL || host(r, a, AF_INET6, dflt,
+			&in6->sin6_addr));
 	}
 	*len = sizeof(*in);
 	a = run_member(x, "sin_addr");
-	return port(r, run_member(x, "sin_port"), dport, &in->sin_port) && (a == NULL || host(r, a, AF_INET, dflt, &in->sin_addr));
+	return port(r, run_member(x, "sin_port"), dport, &in->sin_port) && (a == NULL || host(r, a, AF_INET, dflt,
+		&in->sin_addr));
 }

@@ -90,7 +90,8 @@ flow_to_script(struct pd_flow *f, const struct pd_packet *live, struct pd_packet
 	if (live->proto != PD_TCP)
 		return;
 	/* the answer to what acknowledges nothing is no connection's: its 0 is one (RFC 9293 3.10.7.1) */
-	if ((live->flags & (PD_SYN | PD_RST | PD_ACK)) == (PD_RST | PD_ACK) && live->seq == 0 && (f->local_made_up || !f->local_known)) {
+	if ((live->flags & (PD_SYN | PD_RST | PD_ACK)) == (PD_RST | PD_ACK) && live->seq == 0 && (f->local_made_up
+		|| !f->local_known)) {
 		if (f->remote_known)
 			script->ack = live->ack - f->remote_isn;
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections of a script: what its relative numbers mean on the wire, and back. Sequence numbers count from the first SYN of each side, time
+ * Connections of a script: what its relative numbers mean on the wire, and back. Sequence numbers count from the first
+ * SYN of each side, time
  * stamps of the stack are known by the values that the script gives them.
  */
 #ifndef NONIC_SIM_PACKETDRILL_FLOW_H
@@ -36,7 +37,10 @@ void flow_init(struct pd_flow *f, enum pd_proto proto, uint16_t lport, uint16_t 
 
 /* *live: p, an inbound packet of the script, with ports and numbers of the wire. Learns from the first SYN. */
 void flow_to_wire(struct pd_flow *f, const struct pd_packet *p, struct pd_packet *live);
-/* *script: live, sent by the stack, with the numbers of the script; time stamps stay as they are (flow_ts). Learns from SYNs. */
+/*
+ * *script: live, sent by the stack, with the numbers of the script; time stamps stay as they are (flow_ts).
+ * Learns from SYNs.
+ */
 void flow_to_script(struct pd_flow *f, const struct pd_packet *live, struct pd_packet *script);
 /* The script calls the stack's stamp `live` `script`. */
 void flow_ts_learn(struct pd_flow *f, uint32_t script, uint32_t live);

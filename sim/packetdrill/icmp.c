@@ -11,20 +11,27 @@ struct name {
 	uint8_t number;
 };
 
-static const struct name types4[] = { { "unreachable", 3 }, { "source_quench", 4 }, { "redirect", 5 }, { "time_exceeded", 11 },
+static const struct name types4[] = { { "unreachable", 3 }, { "source_quench", 4 }, { "redirect", 5 }, { "time_exceeded",
+	11 },
 	{ "parameter_problem", 12 }, { "echo_reply", 0 }, { "echo_request", 8 }, { NULL, 0 } };
 static const struct name types6[] = { { "unreachable", 1 }, { "packet_too_big", 2 }, { "time_exceeded", 3 },
 	{ "parameter_problem", 4 }, { "echo_request", 128 }, { "echo_reply", 129 }, { NULL, 0 } };
 
 static const struct name unreach4[] = { { "net", 0 }, { "host", 1 }, { "protocol", 2 }, { "proto", 2 }, { "port", 3 },
-	{ "frag_needed", 4 }, { "source_route_failed", 5 }, { "net_unknown", 6 }, { "host_unknown", 7 }, { "source_host_isolated", 8 },
-	{ "net_prohibited", 9 }, { "host_prohibited", 10 }, { "net_tos", 11 }, { "net_unreachable_for_tos", 11 }, { "host_tos", 12 },
-	{ "host_unreachable_for_tos", 12 }, { "packet_filtered", 13 }, { "communication_prohibited", 13 }, { "comm_prohibited", 13 },
+	{ "frag_needed", 4 }, { "source_route_failed", 5 }, { "net_unknown", 6 }, { "host_unknown", 7 }, { "source_host_isolated",
+		8 },
+	{ "net_prohibited", 9 }, { "host_prohibited", 10 }, { "net_tos", 11 }, { "net_unreachable_for_tos", 11 }, { "host_tos",
+		12 },
+	{ "host_unreachable_for_tos", 12 }, { "packet_filtered", 13 }, { "communication_prohibited", 13 }, { "comm_prohibited",
+		13 },
 	{ "admin_prohibited", 13 }, { "precedence_violation", 14 }, { "precedence_cutoff", 15 }, { NULL, 0 } };
 static const struct name unreach6[] = { { "no_route", 0 }, { "net", 0 }, { "admin_prohibited", 1 },
-	{ "communication_prohibited", 1 }, { "comm_prohibited", 1 }, { "beyond_scope", 2 }, { "not_neighbour", 2 }, { "address", 3 },
-	{ "addr", 3 }, { "host", 3 }, { "port", 4 }, { "source_policy_failed", 5 }, { "src_addr_failed_policy", 5 }, { "reject_route", 6 }, { NULL, 0 } };
-static const struct name exceeded[] = { { "ttl", 0 }, { "hop_limit", 0 }, { "in_transit", 0 }, { "exceeded_in_transit", 0 }, { "ttl_exceeded_in_transit", 0 },
+	{ "communication_prohibited", 1 }, { "comm_prohibited", 1 }, { "beyond_scope", 2 }, { "not_neighbour", 2 }, { "address",
+		3 },
+	{ "addr", 3 }, { "host", 3 }, { "port", 4 }, { "source_policy_failed", 5 }, { "src_addr_failed_policy", 5 },
+		{ "reject_route", 6 }, { NULL, 0 } };
+static const struct name exceeded[] = { { "ttl", 0 }, { "hop_limit", 0 }, { "in_transit", 0 }, { "exceeded_in_transit", 0 },
+	{ "ttl_exceeded_in_transit", 0 },
 	{ "hop_limit_exceeded_in_transit", 0 }, { "hoplimit_exceeded_in_transit", 0 }, { "frag_reass", 1 }, { "reassembly", 1 },
 	{ "fragment_reassembly", 1 }, { NULL, 0 } };
 static const struct name problem[] = { { "code_0", 0 }, { "code_1", 1 }, { "code_2", 2 }, { "erroneous_header_field", 0 },

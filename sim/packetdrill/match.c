@@ -68,7 +68,8 @@ match_opts(const struct match_rules *r, const struct pd_packet *want, const stru
 	w = missing(want, live);
 	if (w != NULL) {
 		l = find(live, w->kind);
-		snprintf(why, n, "option: expected %s, got %s", pd_opt_show(w, a, sizeof(a)), l != NULL ? pd_opt_show(l, b, sizeof(b)) : "none");
+		snprintf(why, n, "option: expected %s, got %s", pd_opt_show(w, a, sizeof(a)), l != NULL ? pd_opt_show(l, b,
+			sizeof(b)) : "none");
 		return false;
 	}
 	l = missing(live, want);
@@ -140,7 +141,8 @@ match_win(const struct match_rules *r, const struct pd_packet *want, const struc
 }
 
 static bool
-match_tcp(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool part, char *why, size_t n)
+match_tcp(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool part, char *why,
+	size_t n)
 {
 	uint16_t mask = flag_mask(r, part);
 	char a[16], b[16];
@@ -177,7 +179,8 @@ match_icmp(const struct pd_packet *want, const struct pd_packet *live, char *why
 }
 
 bool
-match_packet(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool *part, char *why, size_t n)
+match_packet(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool *part, char *why,
+	size_t n)
 {
 	static const char *const protos[] = { "TCP", "UDP", "ICMP" };
 

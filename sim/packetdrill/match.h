@@ -14,10 +14,12 @@ struct match_rules {
 };
 
 /*
- * True, or false with the first difference in why. *take (may be NULL) becomes true when live is only a first part of what is expected: a segment that is continued by
+ * True, or false with the first difference in why. *part becomes true when live is only a first part of
+ * what is expected: a segment that is continued by
  * the next one; match_rest says what remains to be expected.
  */
-bool match_packet(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool *part, char *why, size_t n);
+bool match_packet(const struct match_rules *r, const struct pd_packet *want, const struct pd_packet *live, bool *part,
+	char *why, size_t n);
 /* *want becomes what is left of it after live. */
 void match_rest(struct pd_packet *want, const struct pd_packet *live);
 

@@ -124,7 +124,8 @@ int
 pd_net_open(struct pd_net *n, const struct pd_net_conf *c)
 {
 	struct sim_door_conf dc = { .role = SHIM_ROLE_PRIMARY, .id = 1, .pid = 1, .seed = c->seed };
-	struct netif_config nc = { .name = "f-stack-0", .mtu = c->mtu, .tx = transmit, .tx_ctx = n, .tx_offloads = SHIM_TX_MULTI_SEGS };
+	struct netif_config nc = { .name = "f-stack-0", .mtu = c->mtu, .tx = transmit, .tx_ctx = n,
+		.tx_offloads = SHIM_TX_MULTI_SEGS };
 	struct stack_config sc = { .max_sockets = 1024, .fd_reserve = 3 };
 	int rc;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One bare stack on a door of the simulator, with a clock that stands still between events: what scripts run against. Frames are
- * handed in and collected as IP packets; neighbours are known beforehand. What does not concern scripts (neighbour discovery, group
+ * One bare stack on a door of the simulator, with a clock that stands still between events: what scripts run against.
+ * Frames are
+ * handed in and collected as IP packets; neighbours are known beforehand. What does not concern scripts (neighbour
+ * discovery, group
  * reports) is not collected.
  */
 #ifndef NONIC_SIM_PACKETDRILL_NET_H
@@ -54,7 +56,10 @@ uint64_t pd_net_now(const struct pd_net *n);
 void pd_net_inject(struct pd_net *n, const uint8_t *ip, uint32_t len);
 /* What calls have put on their way is sent: after each call into the stack. */
 void pd_net_flush(struct pd_net *n);
-/* Time goes on to the stack's next timer or to until_ns (script time), whichever is first, and what is due then happens. */
+/*
+ * Time goes on to the stack's next timer or to until_ns (script time), whichever is first, and what is due then
+ * happens.
+ */
 void pd_net_step(struct pd_net *n, uint64_t until_ns);
 /* Takes the oldest packet out of the queue: to be freed. NULL: none. */
 struct pd_sent *pd_net_pop(struct pd_net *n);

@@ -38,7 +38,8 @@ static struct pd_flow *
 flow_find(struct run *r, enum pd_proto proto, uint16_t lport, uint16_t rport)
 {
 	for (struct pd_flow *f = r->flows; f != NULL; f = f->next)
-		if (f->proto == proto && f->rport == rport && (f->lport == lport || (f->script_lport != 0 && f->script_lport == lport)))
+		if (f->proto == proto && f->rport == rport && (f->lport == lport || (f->script_lport != 0
+			&& f->script_lport == lport)))
 			return f;
 	return NULL;
 }
@@ -85,7 +86,8 @@ flow_of(struct run *r, const struct pd_packet *p)
 static uint32_t
 quote(struct run *r, const struct pd_flow *f, const struct pd_packet *p, uint8_t *out)
 {
-	struct pd_packet q = { .proto = p->quoted ? p->quote_proto : f->proto, .sport = f->lport, .dport = f->rport, .flags = PD_ACK,
+	struct pd_packet q = { .proto = p->quoted ? p->quote_proto : f->proto, .sport = f->lport, .dport = f->rport,
+		.flags = PD_ACK,
 		.win = 65535, .urg = -1, .tos = -1, .ttl = 64, .mtu = -1, .len = p->quote_len };
 	struct pd_ends e = { r->conf.family, r->net.conf.local, r->net.conf.remote };
 	uint32_t n, keep = (r->conf.family == ADDR_INET ? 20u : 40u) + (r->conf.family == ADDR_INET ? 8u : 20u);
@@ -124,7 +126,8 @@ run_inject(struct run *r, const struct pd_event *ev)
 
 /* The stack's stamps: what they are called, and whether they go on at the script's pace. */
 static bool
-stamps(struct run *r, const struct pd_event *ev, const struct pd_packet *want, struct pd_packet *live, struct pd_flow *f, uint64_t at_ns)
+stamps(struct run *r, const struct pd_event *ev, const struct pd_packet *want, struct pd_packet *live, struct pd_flow *f,
+	uint64_t at_ns)
 {
 	const struct pd_opt *w = NULL;
 	struct pd_opt *l = NULL;
@@ -183,7 +186,8 @@ wait_packet(struct run *r, const struct pd_event *ev, const struct pd_packet *wa
 			return false;
 	if (r->net.head != NULL)
 		return true;
-	return run_fail(r, ev->line, "expected %s at %s~%s got nothing", pd_packet_show(want, text, sizeof(text)), run_time(from_ns, a),
+	return run_fail(r, ev->line, "expected %s at %s~%s got nothing", pd_packet_show(want, text, sizeof(text)),
+		run_time(from_ns, a),
 		run_time(to_ns, b));
 }
 
@@ -207,7 +211,8 @@ shorten(const struct pd_packet *want, struct pd_packet *live)
 
 /* The oldest packet against what is left to be expected in *want. */
 static bool
-compare(struct run *r, const struct pd_event *ev, struct pd_packet *want, const struct pd_sent *s, int64_t from_ns, int64_t to_ns, bool *part)
+compare(struct run *r, const struct pd_event *ev, struct pd_packet *want, const struct pd_sent *s, int64_t from_ns,
+	int64_t to_ns, bool *part)
 {
 	struct pd_packet live, script;
 	struct pd_ends e;
@@ -230,7 +235,8 @@ compare(struct run *r, const struct pd_event *ev, struct pd_packet *want, const 
 			pd_packet_show(&script, b, sizeof(b)), run_time((int64_t)s->at_ns, t), why);
 	}
 	if ((int64_t)s->at_ns < from_ns || (int64_t)s->at_ns > to_ns)
-		return run_fail(r, ev->line, "expected %s at %s~%s got it at %s", pd_packet_show(want, a, sizeof(a)), run_time(from_ns, lo),
+		return run_fail(r, ev->line, "expected %s at %s~%s got it at %s", pd_packet_show(want, a, sizeof(a)),
+			run_time(from_ns, lo),
 			run_time(to_ns, hi), run_time((int64_t)s->at_ns, t));
 	if (*part)
 		match_rest(want, &script);

@@ -17,7 +17,8 @@ option_value(struct pd_scan *c)
 		c->at++;
 	quote = c->at < c->end && (*c->at == '"' || *c->at == '\'') ? *c->at : '\0';
 	from = c->at += quote != '\0';
-	while (c->at < c->end && *c->at != '\0' && *c->at != '\n' && (quote != '\0' ? *c->at != quote : !isspace((unsigned char)*c->at)))
+	while (c->at < c->end && *c->at != '\0' && *c->at != '\n' && (quote != '\0'
+		? *c->at != quote : !isspace((unsigned char)*c->at)))
 		c->at++;
 	if (quote != '\0' && (c->at == c->end || *c->at != quote)) {
 		c->at = from - 1;

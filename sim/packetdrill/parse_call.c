@@ -161,7 +161,8 @@ members(struct pd_scan *c)
 static void
 family(struct pd_scan *c, const char *w)
 {
-	static const char *const v4[] = { "AF_INET", "PF_INET", "sin_addr", "inet_addr", "SOL_IP", "IPPROTO_IP", "IP_TOS", "IP_TTL" };
+	static const char *const v4[] = { "AF_INET", "PF_INET", "sin_addr", "inet_addr", "SOL_IP", "IPPROTO_IP", "IP_TOS",
+		"IP_TTL" };
 	static const char *const v6[] = { "AF_INET6", "PF_INET6", "sin6_addr", "SOL_IPV6", "IPPROTO_IPV6", "IPV6_TCLASS",
 		"IPV6_UNICAST_HOPS", "IPV6_V6ONLY" };
 

@@ -52,7 +52,8 @@ run_skip(struct run *r, int line, const char *fmt, ...)
 const char *
 run_time(int64_t ns, char buf[32])
 {
-	snprintf(buf, 32, "%s%lld.%06lld", ns < 0 ? "-" : "", (long long)(llabs(ns) / 1000000000), (long long)(llabs(ns) / 1000 % 1000000));
+	snprintf(buf, 32, "%s%lld.%06lld", ns < 0 ? "-" : "", (long long)(llabs(ns) / 1000000000),
+		(long long)(llabs(ns) / 1000 % 1000000));
 	return buf;
 }
 
@@ -140,9 +141,12 @@ net_conf(struct run *r, struct pd_net_conf *nc)
 static bool
 harmless(const char *name)
 {
-	static const char *const list[] = { "tolerance_usecs", "tolerance_percent", "tcp_ts_tick_usecs", "ip_version", "local_ip", "remote_ip", "gateway_ip", "netmask_ip",
-		"mtu", "bind_port", "connect_port", "define", "strict_segments", "verbose", "debug", "non_fatal", "speed", "persistent_tun_dev",
-		"init_scripts", "send_omit_free", "wire_client_dev", "tun_dev", "code_command", "code_format", "code_sockopt", "dry_run", "no_cleanup", "so_filename",
+	static const char *const list[] = { "tolerance_usecs", "tolerance_percent", "tcp_ts_tick_usecs", "ip_version", "local_ip",
+		"remote_ip", "gateway_ip", "netmask_ip",
+		"mtu", "bind_port", "connect_port", "define", "strict_segments", "verbose", "debug", "non_fatal", "speed",
+			"persistent_tun_dev",
+		"init_scripts", "send_omit_free", "wire_client_dev", "tun_dev", "code_command", "code_format", "code_sockopt",
+			"dry_run", "no_cleanup", "so_filename",
 		"socket_fd_start" };
 
 	for (unsigned int i = 0; i < sizeof(list) / sizeof(list[0]); i++)
@@ -199,7 +203,8 @@ outbound(struct run *r, const struct pd_event *ev, int64_t at, int64_t end)
 static bool
 event(struct run *r, const struct pd_event *ev)
 {
-	int64_t from = ev->time == PD_T_REL ? r->base_ns : 0, at = from + ev->at, end = ev->window || ev->blocks ? from + ev->end : at;
+	int64_t from = ev->time == PD_T_REL ? r->base_ns : 0, at = from + ev->at, end = ev->window || ev->blocks
+		? from + ev->end : at;
 	bool call = ev->kind == PD_E_CALL;
 
 	if (r->base_ns > SCRIPT_NS_MAX)
@@ -306,7 +311,8 @@ pd_families(const struct pd_script *s, struct pd_conf c[2], char *why, size_t n)
 enum pd_persona
 pd_persona_of(const struct pd_script *s)
 {
-	static const char *const linux_marks[] = { "defaults.sh", "set_sysctls", "/proc/sys/", "net.ipv4.", "net.ipv6.", "net.core." };
+	static const char *const linux_marks[] = { "defaults.sh", "set_sysctls", "/proc/sys/", "net.ipv4.", "net.ipv6.",
+		"net.core." };
 
 	for (const struct pd_event *ev = s->events; ev != NULL; ev = ev->next) {
 		if (ev->kind == PD_E_COMMAND) {

@@ -26,7 +26,10 @@ struct pd_result {
 
 void pd_run(const struct pd_script *s, const struct pd_conf *c, struct pd_result *r);
 
-/* Which families a script is to run in: its --ip_version, what it says, or both. How many (1, 2), 0 with a sentence in why. */
+/*
+ * Which families a script is to run in: its --ip_version, what it says, or both. How many (1, 2), 0 with a
+ * sentence in why.
+ */
 unsigned int pd_families(const struct pd_script *s, struct pd_conf c[2], char *why, size_t n);
 /* Whose ways a script was written for, by its settings and by the window scales it expects. */
 enum pd_persona pd_persona_of(const struct pd_script *s);

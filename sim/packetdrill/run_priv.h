@@ -104,7 +104,8 @@ bool run_retry(struct run *r);
 bool run_pending_late(struct run *r);
 
 /*
- * One call, tried once: *ret is its result or a negative errno. Its outputs are compared in run_call_check, once it has returned. False: verdict.
+ * One call, tried once: *ret is its result or a negative errno. Its outputs are compared in run_call_check, once it
+ * has returned. False: verdict.
  */
 typedef bool run_call_fn(struct run *r, const struct pd_event *ev, int64_t *ret);
 /* Families of calls, by files: NULL when not theirs. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parser's reading head: characters, numbers and words of a script, and the one way out when it is wrong. Inside of the parser. */
+/*
+ * The parser's reading head: characters, numbers and words of a script, and the one way out when it is wrong.
+ * Inside of the parser.
+ */
 #ifndef NONIC_SIM_PACKETDRILL_SCAN_H
 #define NONIC_SIM_PACKETDRILL_SCAN_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A packet script as a tree (STK-7): the public packet script language, the part of it that README.md lists. Parsing touches nothing but
+ * A packet script as a tree (STK-7): the public packet script language, the part of it that README.md lists. Parsing
+ * touches nothing but
  * memory; what a script means is run.c's business. Times are ns.
  */
 #ifndef NONIC_SIM_PACKETDRILL_SCRIPT_H
@@ -43,11 +44,13 @@ enum pd_proto { PD_TCP, PD_UDP, PD_ICMP };
 enum pd_ecn { PD_ECN_ANY, PD_ECN_NOECN, PD_ECN_ECT0, PD_ECN_ECT1, PD_ECN_CE, PD_ECN_ECT01 };
 
 enum pd_tcp_flag {
-	PD_FIN = 0x01, PD_SYN = 0x02, PD_RST = 0x04, PD_PSH = 0x08, PD_ACK = 0x10, PD_URG = 0x20, PD_ECE = 0x40, PD_CWR = 0x80, PD_AE = 0x100
+	PD_FIN = 0x01, PD_SYN = 0x02, PD_RST = 0x04, PD_PSH = 0x08, PD_ACK = 0x10, PD_URG = 0x20, PD_ECE = 0x40, PD_CWR = 0x80,
+		PD_AE = 0x100
 };
 
 enum pd_opt_kind {
-	PD_O_EOL = 0, PD_O_NOP = 1, PD_O_MSS = 2, PD_O_WSCALE = 3, PD_O_SACKOK = 4, PD_O_SACK = 5, PD_O_TS = 8, PD_O_MD5 = 19, PD_O_FO = 34,
+	PD_O_EOL = 0, PD_O_NOP = 1, PD_O_MSS = 2, PD_O_WSCALE = 3, PD_O_SACKOK = 4, PD_O_SACK = 5, PD_O_TS = 8, PD_O_MD5 = 19,
+		PD_O_FO = 34,
 	PD_O_EXP = 254
 };
 
@@ -149,7 +152,8 @@ struct pd_error {
 };
 
 /*
- * text: len bytes, anything. On PD_GOOD *out is the script, to be freed with pd_script_free; otherwise *e says where and why (PD_SYNTAX: it is no script;
+ * text: len bytes, anything. On PD_GOOD *out is the script, to be freed with pd_script_free; otherwise *e says where
+ * and why (PD_SYNTAX: it is no script;
  * PD_UNSUPPORTED: a part of the language that is left out) and *out is NULL. Memory running out is PD_SYNTAX as well.
  */
 enum pd_status pd_parse(const char *text, size_t len, struct pd_script **out, struct pd_error *e);

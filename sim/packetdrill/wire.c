@@ -128,7 +128,8 @@ build_tcp(const struct pd_packet *p, uint8_t *b)
 static uint8_t
 traffic_class(const struct pd_packet *p)
 {
-	static const uint8_t ecn[] = { [PD_ECN_ANY] = 0, [PD_ECN_NOECN] = 0, [PD_ECN_ECT0] = 2, [PD_ECN_ECT1] = 1, [PD_ECN_CE] = 3,
+	static const uint8_t ecn[] = { [PD_ECN_ANY] = 0, [PD_ECN_NOECN] = 0, [PD_ECN_ECT0] = 2, [PD_ECN_ECT1] = 1,
+		[PD_ECN_CE] = 3,
 		[PD_ECN_ECT01] = 2 };
 
 	return (uint8_t)((p->tos >= 0 ? (unsigned int)p->tos : 0) | ecn[p->ecn]);

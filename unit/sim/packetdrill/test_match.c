@@ -104,7 +104,8 @@ windows_may_be_larger_unless_strict(void **state)
 static void
 options_are_a_set_unless_strict(void **state)
 {
-	static const char a[] = "> S 0:0(0) <mss 1460,nop,wscale 6,sackOK,TS val 1 ecr 0>", b[] = "> S 0:0(0) win 1 <sackOK,mss 1460,TS val 1 ecr 0,wscale 6>";
+	static const char a[] = "> S 0:0(0) <mss 1460,nop,wscale 6,sackOK,TS val 1 ecr 0>",
+		b[] = "> S 0:0(0) win 1 <sackOK,mss 1460,TS val 1 ecr 0,wscale 6>";
 
 	(void)state;
 	check(&plain, a, b, NULL);
@@ -121,7 +122,8 @@ options_are_a_set_unless_strict(void **state)
 	check(&plain, "> S 0:0(0) <mss 1>", "> S 0:0(0) <mss 1,sackOK>", "expected none, got sackOK");
 	check(&plain, "> . 1:1(0) ack 1 <TS val 1 ecr 2>", "> . 1:1(0) ack 1 <TS val 1 ecr 3>", "ecr 2, got TS val 1 ecr 3");
 	check(&plain, "> . 1:1(0) ack 1 <sack 1:2 3:4>", "> . 1:1(0) ack 1 <nop,nop,sack 1:2 3:4>", NULL);
-	check(&plain, "> . 1:1(0) ack 1 <sack 1:2 3:4>", "> . 1:1(0) ack 1 <sack 3:4 1:2>", "expected sack 1:2 3:4, got sack 3:4 1:2");
+	check(&plain, "> . 1:1(0) ack 1 <sack 1:2 3:4>", "> . 1:1(0) ack 1 <sack 3:4 1:2>",
+		"expected sack 1:2 3:4, got sack 3:4 1:2");
 	check(&plain, "> . 1:1(0) ack 1 <sack 1:2>", "> . 1:1(0) ack 1 <sack 1:2 3:4>", "expected sack 1:2, got");
 	check(&plain, "> S 0:0(0) <FO 1234>", "> S 0:0(0) <FO 1235>", "expected FO 1234, got FO 1235");
 }
@@ -170,7 +172,8 @@ one_large_segment_is_several_small_ones(void **state)
 static void
 icmp_errors_by_name(void **state)
 {
-	struct pd_packet want = packet("> icmp unreachable frag_needed mtu 1300"), live = { .proto = PD_ICMP, .ip_version = 4, .icmp_type = 3,
+	struct pd_packet want = packet("> icmp unreachable frag_needed mtu 1300"), live = { .proto = PD_ICMP, .ip_version = 4,
+		.icmp_type = 3,
 		.icmp_code = 4, .mtu = 1300 };
 	uint8_t type, code;
 	char why[256];

@@ -142,7 +142,8 @@ packets_show_as_they_were_written(void **state)
 	same("> F. 1:1(0) ack 2 <...>", NULL);
 	same("< R 4294967295:4294967295(0)", NULL);
 	same("< . 4294967295:4(5) ack 4294967295 win 0", NULL);
-	same("< [noecn] SEW  0:0(0) win 65535 <mss 1000, sackOK, eol, eol>", "< [noecn] SEW 0:0(0) win 65535 <mss 1000,sackOK,eol,eol>");
+	same("< [noecn] SEW  0:0(0) win 65535 <mss 1000, sackOK, eol, eol>",
+		"< [noecn] SEW 0:0(0) win 65535 <mss 1000,sackOK,eol,eol>");
 	same(">[ect0] P.   4001:5001(1000) ack 1", "> [ect0] P. 4001:5001(1000) ack 1");
 	same("> [ect1] . 1:1(0) ack 1", NULL);
 	same("> [ce] . 1:1(0) ack 1", NULL);
@@ -186,7 +187,8 @@ static void
 calls_with_every_kind_of_argument(void **state)
 {
 	struct pd_script *s = good("0 f(..., 3, 0x10, -5, A|B|4, [1, X], \"a\\n\\x41\\\"\\0\", {onoff=1,linger=0},\n"
-		" {msg_name(...)=..., msg_iov(2)=[{..., 10},\n {...,20}], msg_flags=0}, htons(80), &hints, (7)) = -1 EAGAIN (Try (again))\n"
+		" {msg_name(...)=..., msg_iov(2)=[{..., 10},\n"
+			" {...,20}], msg_flags=0}, htons(80), &hints, (7)) = -1 EAGAIN (Try (again))\n"
 		"+0 fcntl(3, F_GETFL) = 0x02 (flags O_RDWR)\n+0 g() = ?\n+0 h(...) = [1]");
 	struct pd_call *k = s->events->call;
 	struct pd_expr *x = k->args;
@@ -240,7 +242,8 @@ calls_with_every_kind_of_argument(void **state)
 static void
 commands_code_and_comments(void **state)
 {
-	struct pd_script *s = good("`a -w b=1 # no remark\n`\n/* over\n two lines */ # to the end ` \n0 `c`\n+0 %{ assert x == 1\n}% // y\n`d`");
+	struct pd_script *s = good("`a -w b=1 # no remark\n`\n/* over\n two lines */ # to the end ` \n0 `c`\n"
+		"+0 %{ assert x == 1\n}% // y\n`d`");
 
 	(void)state;
 	assert_int_equal(s->nevents, 4);

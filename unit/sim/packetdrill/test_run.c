@@ -64,7 +64,8 @@ static void
 datagrams_both_ways(void **state)
 {
 	(void)state;
-	passes(BOUND "+.1 < udp (100)\n+0 recvfrom(3, ..., 2000, 0, ..., ...) = 100\n+0 sendto(3, ..., 50, 0, ..., ...) = 50\n+0 > udp (50)\n");
+	passes(BOUND "+.1 < udp (100)\n+0 recvfrom(3, ..., 2000, 0, ..., ...) = 100\n+0 sendto(3, ..., 50, 0, ..., ...) = 50\n"
+		"+0 > udp (50)\n");
 	passes(CONNECTED "+0 write(3, \"abc\", 3) = 3\n+0 > udp (3)\n+1 < udp (3)\n+0 read(3, ..., 3) = 3");
 	passes(BOUND "+0 < udp 9 > 8080 (1)\n+0 < udp 10 > 8080 (2)\n+0 read(3, ..., 9) = 1\n+0 read(3, ..., 9) = 2");
 }
@@ -88,10 +89,13 @@ static void
 times_count_from_the_event_before(void **state)
 {
 	(void)state;
-	passes("--tolerance_usecs=1000\n" CONNECTED ".2 write(3, ..., 1) = 1\n+0.0005 > udp (1)\n+0 write(3, ..., 1) = 1\n0.2005~0.3 > udp (1)");
-	ends("--tolerance_usecs=100\n" CONNECTED ".2 write(3, ..., 1) = 1\n+0.0005 > udp (1)", PD_FAIL, 5, "at 0.200400~0.200600");
+	passes("--tolerance_usecs=1000\n" CONNECTED ".2 write(3, ..., 1) = 1\n+0.0005 > udp (1)\n+0 write(3, ..., 1) = 1\n"
+		"0.2005~0.3 > udp (1)");
+	ends("--tolerance_usecs=100\n" CONNECTED ".2 write(3, ..., 1) = 1\n+0.0005 > udp (1)", PD_FAIL, 5,
+		"at 0.200400~0.200600");
 	/* a window and "*": from when it came */
-	passes(CONNECTED "1 write(3, ..., 1) = 1\n0~5 > udp (1)\n+1 write(3, ..., 2) = 2\n2 > udp (2)\n+1 write(3, ..., 3) = 3\n* > udp (3)\n"
+	passes(CONNECTED "1 write(3, ..., 1) = 1\n0~5 > udp (1)\n+1 write(3, ..., 2) = 2\n2 > udp (2)\n+1 write(3, ..., 3) = 3\n"
+		"* > udp (3)\n"
 		"+1 write(3, ..., 4) = 4\n4 > udp (4)");
 }
 
@@ -113,7 +117,8 @@ one_call_may_block(void **state)
 {
 	(void)state;
 	passes(BOUND "+0...0.25 read(3, ..., 9) = 4\n+.25 < udp (4)\n");
-	ends(BOUND "+0...0.25 read(3, ..., 9) = 4\n+.1 < udp (4)\n", PD_FAIL, 3, "expected read(...) to return at 0.250000, got it at 0.100000");
+	ends(BOUND "+0...0.25 read(3, ..., 9) = 4\n+.1 < udp (4)\n", PD_FAIL, 3,
+		"expected read(...) to return at 0.250000, got it at 0.100000");
 	ends(BOUND "+0...0.25 read(3, ..., 9) = 4", PD_FAIL, 3, "it still blocks");
 	ends(BOUND "+0...0.25 read(3, ..., 9) = 5\n+.25 < udp (4)\n", PD_FAIL, 3, "expected read(...) = 5 got 4");
 	/* a second call waits for the first one */
@@ -121,7 +126,8 @@ one_call_may_block(void **state)
 	ends(BOUND "+0...0.25 read(3, ..., 9) = 4\n+1 write(3, ..., 1) = 1", PD_FAIL, 3, "it still blocks");
 	passes(SOCK "+0...0.1 poll([{fd=3, events=POLLIN, revents=0}], 1, 100) = 0");
 	ends(SOCK "+0...0.1 poll([{fd=3, events=POLLIN, revents=0}], 1, 200) = 0", PD_FAIL, 2, "it still blocks");
-	ends(BOUND "+0 read(3, ..., 9) = 4", PD_FAIL, 3, "expected read(...) = 4 got -1 EAGAIN (Resource temporarily unavailable)");
+	ends(BOUND "+0 read(3, ..., 9) = 4", PD_FAIL, 3,
+		"expected read(...) = 4 got -1 EAGAIN (Resource temporarily unavailable)");
 }
 
 /* STK-7 */
@@ -144,7 +150,8 @@ results_and_outputs_are_compared(void **state)
 		"expected msg_flags 0x0, got 0x20");
 	ends(BOUND "+0 < udp (9)\n+0 read(3, \"abc\", 9) = 9", PD_FAIL, 4, "the bytes are not those");
 	passes(CONNECTED "+0 writev(3, [{..., 3}, {\"xy\", 2}], 2) = 5\n+0 > udp (5)\n"
-		"+0 sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{...,7}], msg_flags=0}, 0) = 7\n+0 > udp (7)\n+0 < udp (5)\n+0 readv(3, [{..., 3}, {..., 9}], 2) = 5");
+		"+0 sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{...,7}], msg_flags=0}, 0) = 7\n+0 > udp (7)\n+0 < udp (5)\n"
+			"+0 readv(3, [{..., 3}, {..., 9}], 2) = 5");
 	passes(SOCK "+0 setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=5}, 8) = 0\n"
 		"+0 getsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=5}, [8]) = 0");
 }
@@ -156,12 +163,17 @@ addresses_of_the_script(void **state)
 	(void)state;
 	passes(SOCK "+0 bind(3, {sa_family = AF_INET, sin_port = htons(99), sin_addr = inet_addr(\"192.168.0.1\")}, ...) = 0\n"
 		"+0 getsockname(3, {sa_family = AF_INET, sin_port = htons(99), sin_addr = inet_addr(\"192.168.0.1\")}, [16]) = 0\n"
-		"+0 < udp 1000 > 99 (5)\n+0 recvfrom(3, ..., 9, 0, {sa_family=AF_INET, sin_port=htons(1000), sin_addr=inet_addr(\"192.0.2.1\")}, [16]) = 5\n"
-		"+0 sendto(3, ..., 2, 0, {sa_family=AF_INET, sin_port=htons(1001), sin_addr=inet_addr(\"192.0.2.1\")}, 16) = 2\n+0 > udp 99 > 1001 (2)");
-	passes(SOCK "+0 bind(3, {sin6_family = AF_INET6, sin6_port = htons(99), sin6_addr = inet_pton(AF_INET6, \"fd3d:0a0b:17d6::1\")}, ...) = 0");
-	ends(SOCK "+0 bind(3, {sa_family = AF_INET, sin_port = htons(99), sin_addr = inet_addr(\"1.2.3\")}, ...) = 0", PD_FAIL, 2, "an address was expected");
+		"+0 < udp 1000 > 99 (5)\n"
+			"+0 recvfrom(3, ..., 9, 0, {sa_family=AF_INET, sin_port=htons(1000), sin_addr=inet_addr(\"192.0.2.1\")}, [16]) = 5\n"
+		"+0 sendto(3, ..., 2, 0, {sa_family=AF_INET, sin_port=htons(1001), sin_addr=inet_addr(\"192.0.2.1\")}, 16) = 2\n"
+			"+0 > udp 99 > 1001 (2)");
+	passes(SOCK "+0 bind(3, {sin6_family = AF_INET6, sin6_port = htons(99), "
+		"sin6_addr = inet_pton(AF_INET6, \"fd3d:0a0b:17d6::1\")}, ...) = 0");
+	ends(SOCK "+0 bind(3, {sa_family = AF_INET, sin_port = htons(99), sin_addr = inet_addr(\"1.2.3\")}, ...) = 0", PD_FAIL, 2,
+		"an address was expected");
 	ends(SOCK "+0 bind(3, {sin_port = htons(99)}, ...) = 0", PD_FAIL, 2, "without a family");
-	passes("--ip_version=ipv4-mapped-ipv6\n" BOUND "+0 < udp (5)\n+0 read(3, ..., 9) = 5\n+0 sendto(3, ..., 2, 0, ..., ...) = 2\n+0 > udp (2)");
+	passes("--ip_version=ipv4-mapped-ipv6\n" BOUND "+0 < udp (5)\n+0 read(3, ..., 9) = 5\n"
+		"+0 sendto(3, ..., 2, 0, ..., ...) = 2\n+0 > udp (2)");
 	passes("--local_ip=10.0.0.1 --remote_ip=10.0.0.2 --gateway_ip=10.0.0.1 --bind_port=7 --connect_port=8\n" BOUND
 		"+0 < udp 8 > 7 (1)\n+0 sendto(3, ..., 2, 0, ..., ...) = 2\n+0 > udp 7 > 8 (2)");
 	ends("--local_ip=x\n" SOCK, PD_FAIL, 0, "expected an IPv4 address");
@@ -211,7 +223,8 @@ static void
 code_asserts(void **state)
 {
 	(void)state;
-	passes("0 %{ assert 1 < 2 <= 2, x\nassert (1 | 4) == 5; assert 7 & 2 == 2 # y\nassert 1 + 2 * 3 == 7 and not 1 == 2\nassert 0 or 8 / 2 - 1 == 3\nprint(1) }%");
+	passes("0 %{ assert 1 < 2 <= 2, x\nassert (1 | 4) == 5; assert 7 & 2 == 2 # y\nassert 1 + 2 * 3 == 7 and not 1 == 2\n"
+		"assert 0 or 8 / 2 - 1 == 3\nprint(1) }%");
 	ends("\n0 %{\nassert 1 == 1\nassert 3 == 4, why }%", PD_FAIL, 4, "assert 3 == 4 does not hold");
 	ends("0 %{ assert tcpi_rto == 1 }%", PD_SKIP, 1, "without a connection");
 	ends("0 %{ x = 1 }%", PD_SKIP, 1, "code: x = 1");
@@ -220,7 +233,8 @@ code_asserts(void **state)
 	ends("0 %{ assert 1 / 0 }%", PD_SKIP, 1, "division");
 	ends("0 %{ assert (1 }%", PD_SKIP, 1, "')'");
 	ends("0 %{ assert ((((((((((((((((((((((((((((((((((1)))))))))))))))))))))))))))))))))) }%", PD_SKIP, 1, "too deep");
-	ends("0 %{ assert not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not not 1 }%",
+	ends("0 %{ assert not not not not not not not not not not not not not not not not not"
+		" not not not not not not not not not not not not not not not not 1 }%",
 		PD_SKIP, 1, "too deep");
 }
 
@@ -265,11 +279,21 @@ static void
 mutated_scripts_end_in_a_verdict(void **state)
 {
 	static const char *const base[] = {
-		BOUND "+.1 < udp (100)\n+0 recvfrom(3, ..., 2000, 0, ..., ...) = 100\n+0 sendto(3, ..., 50, 0, ..., ...) = 50\n+0 > udp (50)\n",
-		SOCK "+0 epoll_create(1) = 4\n+0 epoll_ctl(4, EPOLL_CTL_ADD, 3, {events=EPOLLIN, fd=3}) = 0\n+0...0.1 epoll_wait(4, {events=0, ptr=0}, 1, 100) = 0\n",
-		"0 < [ect0] 10 > 20 S 0:5(5) win 5 urg 3 <mss 1000,sackOK,TS val 1 ecr 2,nop,wscale 7>\n+0 < icmp unreachable frag_needed mtu 9 [1:2(1)]\n",
-		BOUND "+0 recvmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 5}], msg_flags=0, msg_control=[{cmsg_level=1, cmsg_type=2, cmsg_data=3}]}, 0) = 5\n",
-		SOCK "+0 setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=5}, 8) = 0\n+0 poll([{fd=3, events=4, revents=4}], 1, 0) = 1\n",
+		BOUND "+.1 < udp (100)\n+0 recvfrom(3, ..., 2000, 0, ..., ...) = 100\n+0 sendto(3, ..., 50, 0, ..., ...) = 50\n"
+			"+0 > udp (50)\n",
+		SOCK "+0 epoll_create(1) = 4\n+0 epoll_ctl(4, EPOLL_CTL_ADD, 3, {events=EPOLLIN, fd=3}) = 0\n"
+			"+0...0.1 epoll_wait(4, {events=0, ptr=0}, 1, 100) = 0\n",
+		"0 < [ect0] 10 > 20 S 0:5(5) win 5 urg 3 <mss 1000,sackOK,TS val 1 ecr 2,nop,wscale 7>\n"
+			"+0 < icmp unreachable frag_needed mtu 9 [1:2(1)]\n",
+		BOUND "+0 recvmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 5}], msg_flags=0, "
+			"msg_control=[{cmsg_level=1, cmsg_type=2, cmsg_data=3}]}, 0) = 5\n",
+		SOCK "+0 setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=5}, 8) = 0\n"
+			"+0 poll([{fd=3, events=4, revents=4}], 1, 0) = 1\n",
+		"0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
+			"+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n"
+			"+0 > S. 0:0(0) ack 1 <mss 1460,sackOK>\n+.1 < . 1:1(0) ack 1 win 65535\n+0 accept(3, ..., ...) = 4\n"
+			"+0 write(4, ..., 2000) = 2000\n+0 > P. 1:2001(2000) ack 1\n"
+				"+0 < F. 1:1001(1000) ack 1001 win 9 <sack 1001:2001>\n+0 close(4) = 0\n",
 		"`sysctl -w a=\"1 2\"; true`\n0 %{ assert 1 + (2 | 3) <= 4, x }%\n",
 	};
 	static const char odd[] = "0123456789-=<>[](){}|,.+*\" \nSFe";
@@ -349,7 +373,8 @@ static void
 a_line_for_each_file_and_a_total(void **state)
 {
 	char sub[96], out[4096], *argv[] = { (char *)(uintptr_t)"packetdrill", dir, NULL, NULL, NULL };
-	static char json[] = "--json", reasons[] = "--reasons", help[] = "--help", odd[] = "--odd", v4[] = "--ip-version=ipv4", no[] = "--persona=x",
+	static char json[] = "--json", reasons[] = "--reasons", help[] = "--help", odd[] = "--odd", v4[] = "--ip-version=ipv4",
+		no[] = "--persona=x",
 		missing[] = "/no/such/file", p[] = "--persona", tux[] = "linux";
 
 	(void)state;
@@ -370,7 +395,9 @@ a_line_for_each_file_and_a_total(void **state)
 	argv[2] = json;
 	assert_int_equal(command(out, sizeof(out), 3, argv), 1);
 	assert_non_null(strstr(out, "\"verdict\": \"SKIP\", \"line\": 1, \"why\": \"nothing() is not supported\""));
-	assert_non_null(strstr(out, "], \"passed\": 2, \"failed\": 3, \"skipped\": 2, \"reasons\": [\n {\"n\": 2, \"why\": \"nothing() is not supported\"}]}\n"));
+	assert_non_null(strstr(out,
+		"], \"passed\": 2, \"failed\": 3, \"skipped\": 2, \"reasons\": [\n"
+		" {\"n\": 2, \"why\": \"nothing() is not supported\"}]}\n"));
 	argv[2] = reasons;
 	argv[3] = v4;
 	assert_int_equal(command(out, sizeof(out), 4, argv), 1);

@@ -10,7 +10,8 @@
 
 #define LISTENING "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
 /* No option but the MSS: nothing but the numbers matters. */
-#define SERVER LISTENING "+0 < S 0:0(0) win 65535 <mss 1000>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n" \
+#define SERVER LISTENING "+0 < S 0:0(0) win 65535 <mss 1000>\n" \
+	"+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n" \
 	"+0 accept(3, ..., ...) = 4\n"
 
 static struct pd_result
@@ -58,7 +59,8 @@ a_server_from_syn_to_fin(void **state)
 	(void)state;
 	passes(SERVER "+0 write(4, ..., 3000) = 3000\n+0 > P. 1:3001(3000) ack 1\n+.1 < . 1:1(0) ack 3001 win 65535\n"
 		"+0 < P. 1:1001(1000) ack 3001 win 65535\n* > . 3001:3001(0) ack 1001\n+0 read(4, ..., 5000) = 1000\n"
-		"+0 close(4) = 0\n+0 > F. 3001:3001(0) ack 1001\n+.1 < F. 1001:1001(0) ack 3002 win 65535\n+0 > . 3002:3002(0) ack 1002\n");
+		"+0 close(4) = 0\n+0 > F. 3001:3001(0) ack 1001\n+.1 < F. 1001:1001(0) ack 3002 win 65535\n"
+			"+0 > . 3002:3002(0) ack 1002\n");
 }
 
 /* STK-7 */
@@ -76,12 +78,14 @@ a_client_with_every_option(void **state)
 	(void)state;
 	check(text, PD_FREEBSD, false, PD_PASS, 0, "");
 	check(text, PD_FREEBSD, true, PD_PASS, 0, "");
-	check("0 `sockstat -P tcp | grep -c LISTEN | grep 1`", PD_FREEBSD, false, PD_FAIL, 1, "expected 1 connections in LISTEN got 0");
+	check("0 `sockstat -P tcp | grep -c LISTEN | grep 1`", PD_FREEBSD, false, PD_FAIL, 1,
+		"expected 1 connections in LISTEN got 0");
 	check("0 `sockstat -P tcp`", PD_FREEBSD, false, PD_SKIP, 1, "this use of sockstat");
 }
 
 #define CLIENT "--tcp_ts_tick_usecs=1000\n--ip_version=ipv4\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n" \
-	"+0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)\n+0 > S 0:0(0) <mss 1460,nop,wscale 6,sackOK,TS val 100 ecr 0>\n" \
+	"+0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)\n" \
+	"+0 > S 0:0(0) <mss 1460,nop,wscale 6,sackOK,TS val 100 ecr 0>\n" \
 	"+.1 < S. 0:0(0) ack 1 win 65535 <mss 1460,nop,wscale 6,sackOK,TS val 700 ecr 100>\n"
 
 /* STK-7 */
@@ -92,7 +96,8 @@ stamps_keep_pace_where_a_tick_is_given(void **state)
 	passes(CLIENT "+0 > . 1:1(0) ack 1 <nop,nop,TS val 200 ecr 700>\n");
 	check(CLIENT "+0 > . 1:1(0) ack 1 <nop,nop,TS val 300 ecr 700>\n", PD_FREEBSD, false, PD_FAIL, 7,
 		"expected TS val 300, which is 200000 us after the first stamp, but 100000 us have passed");
-	check(CLIENT "+0 > . 1:1(0) ack 1 <nop,nop,TS val 200 ecr 701>\n", PD_FREEBSD, false, PD_FAIL, 7, "ecr 701, got TS val 200 ecr 700");
+	check(CLIENT "+0 > . 1:1(0) ack 1 <nop,nop,TS val 200 ecr 701>\n", PD_FREEBSD, false, PD_FAIL, 7,
+		"ecr 701, got TS val 200 ecr 700");
 }
 
 /* STK-7 */
@@ -100,10 +105,13 @@ static void
 code_asks_the_connection_in_each_systems_units(void **state)
 {
 	(void)state;
-	passes(SERVER "+0 %{ assert tcpi_state == TCPS_ESTABLISHED; assert tcpi_snd_cwnd == 10000, tcpi_snd_cwnd; assert tcpi_snd_mss == 1000 }%");
+	passes(SERVER "+0 %{ assert tcpi_state == TCPS_ESTABLISHED; assert tcpi_snd_cwnd == 10000, tcpi_snd_cwnd; "
+		"assert tcpi_snd_mss == 1000 }%");
 	check(SERVER "+0 %{ assert tcpi_state == TCP_ESTABLISHED and tcpi_snd_cwnd == 10 }%", PD_LINUX, false, PD_PASS, 0, "");
-	check(SERVER "+0 %{ assert tcpi_snd_mss == 999 }%", PD_FREEBSD, false, PD_FAIL, 8, "assert tcpi_snd_mss == 999 does not hold: tcpi_snd_mss is 1000");
-	check(SERVER "+0 close(4) = 0\n+0 %{ assert tcpi_snd_mss == 999 }%", PD_FREEBSD, false, PD_SKIP, 9, "without a connection");
+	check(SERVER "+0 %{ assert tcpi_snd_mss == 999 }%", PD_FREEBSD, false, PD_FAIL, 8,
+		"assert tcpi_snd_mss == 999 does not hold: tcpi_snd_mss is 1000");
+	check(SERVER "+0 close(4) = 0\n+0 %{ assert tcpi_snd_mss == 999 }%", PD_FREEBSD, false, PD_SKIP, 9,
+		"without a connection");
 }
 
 /* STK-7 */
@@ -126,8 +134,10 @@ a_failure_shows_the_segment_in_the_scripts_numbers(void **state)
 	(void)state;
 	check(SERVER "+0 write(4, ..., 500) = 500\n+0 > P. 1:501(500) ack 2\n", PD_FREEBSD, false, PD_FAIL, 9,
 		"expected > P. 1:501(500) ack 2 got > P. 1:501(500) ack 1 at 0.100000 (acknowledgement: expected 2, got 1)");
-	check(SERVER "+0 write(4, ..., 2000) = 2000\n+0 > P. 1:1201(1200) ack 1\n", PD_FREEBSD, false, PD_FAIL, 9, "(length: expected 200, got 1000)");
-	check("--strict_segments\n" SERVER "+0 write(4, ..., 2000) = 2000\n+0 > P. 1:2001(2000) ack 1\n", PD_FREEBSD, false, PD_FAIL, 10,
+	check(SERVER "+0 write(4, ..., 2000) = 2000\n+0 > P. 1:1201(1200) ack 1\n", PD_FREEBSD, false, PD_FAIL, 9,
+		"(length: expected 200, got 1000)");
+	check("--strict_segments\n" SERVER "+0 write(4, ..., 2000) = 2000\n+0 > P. 1:2001(2000) ack 1\n", PD_FREEBSD, false,
+		PD_FAIL, 10,
 		"flags: expected P., got .");
 }
 
@@ -147,9 +157,11 @@ static void
 calls_that_block_on_a_stream(void **state)
 {
 	(void)state;
-	passes(LISTENING "+0...0.2 accept(3, ..., ...) = 4\n+.1 < S 0:0(0) win 65535 <mss 1000>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n"
+	passes(LISTENING "+0...0.2 accept(3, ..., ...) = 4\n+.1 < S 0:0(0) win 65535 <mss 1000>\n"
+		"+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n"
 		"+0...0.1 read(4, ..., 2000) = 2000\n+.1 < P. 1:2001(2000) ack 1 win 65535\n* > . 1:1(0) ack 2001\n");
-	check("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0...0.1 connect(3, ..., ...) = -1 ECONNREFUSED (x)\n+0 > S 0:0(0) <...>\n+.1 < R. 0:0(0) ack 1 win 0\n",
+	check("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0...0.1 connect(3, ..., ...) = -1 ECONNREFUSED (x)\n"
+		"+0 > S 0:0(0) <...>\n+.1 < R. 0:0(0) ack 1 win 0\n",
 		PD_FREEBSD, false, PD_PASS, 0, "");
 }
 
@@ -158,9 +170,12 @@ static void
 settings_are_the_stacks(void **state)
 {
 	(void)state;
-	passes("`sysctl -w net.inet.tcp.sack.enable=0`\n" LISTENING "+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n+0 > S. 0:0(0) ack 1 <mss 1460>");
-	passes("`sysctl net.inet.tcp.cc.algorithm=newreno`\n" SERVER "+0 getsockopt(4, IPPROTO_TCP, TCP_CONGESTION, \"newreno\", [8]) = 0");
-	check("`set_sysctls.py /proc/sys/net/ipv4/tcp_sack=0`\n" LISTENING "+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n+0 > S. 0:0(0) ack 1 <mss 1460>",
+	passes("`sysctl -w net.inet.tcp.sack.enable=0`\n" LISTENING "+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n"
+		"+0 > S. 0:0(0) ack 1 <mss 1460>");
+	passes("`sysctl net.inet.tcp.cc.algorithm=newreno`\n" SERVER
+		"+0 getsockopt(4, IPPROTO_TCP, TCP_CONGESTION, \"newreno\", [8]) = 0");
+	check("`set_sysctls.py /proc/sys/net/ipv4/tcp_sack=0`\n" LISTENING "+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n"
+		"+0 > S. 0:0(0) ack 1 <mss 1460>",
 		PD_LINUX, false, PD_PASS, 0, "");
 }
 
@@ -170,8 +185,10 @@ a_second_connection_has_numbers_of_its_own(void **state)
 {
 	(void)state;
 	passes(SERVER "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+0 < R. 1:1(0) ack 2 win 0\n+0 close(3) = 0\n"
-		"+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
-		"+0 < S 0:0(0) win 65535 <mss 1000>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n+0 accept(3, ..., ...) = 9\n"
+		"+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n"
+			"+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
+		"+0 < S 0:0(0) win 65535 <mss 1000>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n+.1 < . 1:1(0) ack 1 win 65535\n"
+			"+0 accept(3, ..., ...) = 9\n"
 		"+0 write(9, ..., 10) = 10\n+0 > P. 1:11(10) ack 1");
 }
 
