@@ -19,6 +19,7 @@
 #include "shim/host/mock/mock.h"
 
 #define NB_BUFS 96
+#define NB_CALLS 26    /* kinds of step */
 #define MAX_CALLS 256
 #define MEM 4096
 
@@ -188,10 +189,22 @@ do_names(struct api *a, uint8_t op)
 }
 
 static void
+do_accept(struct api *a)
+{
+	int f = fd(a), flags = u8(a) & 1 ? SOCK_ACCEPT_INHERIT : u8(a) << 8;
+	struct sockaddr *sa = u8(a) & 1 ? NULL : (struct sockaddr *)(void *)a->mem;
+	socklen_t n = len(a);
+
+	if (n > MEM)
+		n |= 0x80000000;
+	rc(sock_accept(a->s, f, sa, u8(a) & 1 ? NULL : &n, flags), 64);
+}
+
+static void
 do_option(struct api *a, bool set)
 {
-	static const int level[] = { SOL_SOCKET, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_UDP };
-	int f = fd(a), l = level[u8(a) % 4], name = u8(a);
+	static const int level[] = { SOL_SOCKET, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_UDP, IPPROTO_TCP };
+	int f = fd(a), l = level[u8(a) % 5], name = u8(a);
 	socklen_t n = len(a);
 	void *p = bytes(a, 16);
 
@@ -387,14 +400,14 @@ do_time(struct api *a)
 static bool
 step(struct api *a)
 {
-	int domain;
+	uint8_t kind;
 
 	if (a->left == 0)
 		return false;
-	switch (u8(a) % 24) {
+	switch (u8(a) % NB_CALLS) {
 	case 0: case 1:
-		domain = u8(a) & 1 ? AF_INET : AF_INET6;
-		rc(sock_socket(a->s, domain, SOCK_DGRAM, 0), 64);
+		kind = u8(a);
+		rc(sock_socket(a->s, kind & 1 ? AF_INET : AF_INET6, kind & 2 ? SOCK_STREAM : SOCK_DGRAM, 0), 64);
 		break;
 	case 2: rc(sock_socket(a->s, (int)u32(a), (int)u32(a), u8(a)), 64); break;
 	case 3: rc(sock_kqueue(a->s), 64); break;
@@ -403,7 +416,7 @@ step(struct api *a)
 	case 6: rc(sock_dup(a->s, fd(a), fd(a)), 64); break;
 	case 7: rc(sock_dup2(a->s, fd(a), fd(a)), 64); break;
 	case 8: rc(sock_shutdown(a->s, fd(a), u8(a) % 5 - 1), 0); break;
-	case 9: case 10: case 11: case 12: do_names(a, a->in[-1] % 24 - 9); break;
+	case 9: case 10: case 11: case 12: do_names(a, a->in[-1] % NB_CALLS - 9); break;
 	case 13: do_option(a, true); break;
 	case 14: do_option(a, false); break;
 	case 15: do_send(a); break;
@@ -414,6 +427,8 @@ step(struct api *a)
 	case 20: do_poll(a); break;
 	case 21: u8(a) & 1 ? do_ioctl(a) : do_fcntl(a); break;
 	case 22: u8(a) & 1 ? do_sysctl(a) : do_time(a); break;
+	case 23: rc(sock_listen(a->s, fd(a), (int)u8(a) - 2), 0); break;
+	case 24: do_accept(a); break;
 	default:
 		if (u8(a) & 1)
 			mock_fail_malloc_at(a->shim, u8(a) % 8);
