@@ -113,7 +113,7 @@ struct rec {
 	uint32_t total_retrans;    /* segments */
 	uint16_t timeouts, dsacks, reord_seen, dupacks;
 	uint8_t ca;                /* enum rec_ca */
-	uint8_t backoff;           /* doublings of the RTO: timeouts since the last sample (Karn; RFC 6298 5) */
+	uint8_t backoff;           /* doublings of the RTO; what ends them: rec_ack */
 	uint8_t reo_mult, reo_persist; /* RACK.reo_wnd_mult, RACK.reo_wnd_persist */
 	uint8_t frto;              /* step of F-RTO (RFC 5682 2.1) the next ACK is for: 2, 3; 0: not in it */
 	bool sack : 1, ts : 1, established : 1, syn_lost : 1, reordering : 1;
@@ -213,6 +213,11 @@ struct rec_out {
  * 6582); fast recovery once a window (6675 5), paced by PRR (RFC 9937); F-RTO (RFC 5682), Eifel (RFC 3522, 4015) and
  * D-SACK undo; TLP (8985 7.4); ECN once a window (RFC 3168); and the window opens by bytes acknowledged, unless the
  * application was the limit. *out is written always.
+ *
+ * The back-off ends with the next sample (Karn; RFC 6298 3 and the end of 5, which knows no other end: 5.7 is of the SYN
+ * alone), or when something sent for the first time after the timeout has arrived (RFC 8961 4): acknowledged together
+ * with what was sent again, which gives no sample, or by the duplicate ACK with which F-RTO finds the timeout right.
+ * An ACK of nothing but what was sent again does not end it: it may be the original's, and the RTO too short.
  */
 void rec_ack(struct rec *r, const struct rec_in *in, struct rec_out *out);
 

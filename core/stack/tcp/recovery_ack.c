@@ -219,6 +219,26 @@ dsack_undo(struct rec_pass *k)
 }
 
 /*
+ * RFC 5682 2.1 and 3.1 step 3a: the new data brought forth a duplicate and no news of the old, so the timeout was
+ * right: slow start from una. What went out may fill the window, and where SACK was agreed on but no block comes
+ * nothing takes it out of pipe: hence force. The timeout was not too short, and something sent once since then has
+ * arrived: the back-off has done its work.
+ */
+static void
+frto_conventional(struct rec_pass *k)
+{
+	struct rec *r = k->r;
+	bool shrinks = r->cc.cwnd > 3 * r->cc.mss;
+
+	head_lost(k);
+	r->cc.cwnd = 3 * r->cc.mss;
+	if (shrinks)
+		r->cc.ops->timeout(&r->cc); /* or growth went on from the window before */
+	r->force = !list_empty(&r->fl->missing);
+	r->backoff = 0;
+}
+
+/*
  * RFC 5682 2.1 and 3: after the first segment new data is sent; if originals arrive meanwhile, the timeout was
  * spurious.
  */
@@ -236,10 +256,8 @@ frto_ack(struct rec_pass *k)
 		undo(k);
 	} else {
 		r->frto = 0;
-		if (k->out->acked == 0 && r->cc.cwnd > 3 * r->cc.mss) {
-			r->cc.cwnd = 3 * r->cc.mss;
-			r->cc.ops->timeout(&r->cc); /* or growth went on from the window before */
-		}
+		if (k->out->acked == 0)
+			frto_conventional(k);
 	}
 }
 
@@ -416,6 +434,8 @@ sample(struct rec_pass *k)
 		rtt = k->sack_rtt_us;
 	if (rtt == 0 && echo_tells(k))
 		rtt = rec_us(k->now - k->in->ecr_ns);
+	if (rtt == 0 && k->fresh)
+		r->backoff = 0;
 	if (rtt == 0)
 		return;
 	k->out->rtt_us = rtt;

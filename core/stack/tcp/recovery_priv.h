@@ -60,6 +60,7 @@ struct rec_pass {
 	uint32_t rack_lost;      /* bytes */
 	bool retx_acked;         /* the cumulative ACK covered something sent twice */
 	uint64_t retx_last;      /* when that was sent last */
+	bool fresh;              /* something sent once, after the last reduction or timeout, arrived */
 	bool orig;               /* something below recover arrived that was sent once (F-RTO) */
 	bool dsack, dsack_tlp;   /* a duplicate was reported; of the probe */
 	bool dup;                /* duplicate ACK (RFC 5681 2) */

@@ -46,8 +46,12 @@ static void
 delivered(struct rec_pass *k, const struct rec_seg *s)
 {
 	k->delivered += s->end - s->seq;
-	if (!s->retx && k->r->recover_on && seq_le(s->end, k->r->recover))
-		k->orig = true;
+	if (!s->retx && k->r->recover_on) {
+		if (seq_le(s->end, k->r->recover))
+			k->orig = true;
+		else
+			k->fresh = true;
+	}
 	rack_update(k, s);
 }
 

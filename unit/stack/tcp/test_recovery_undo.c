@@ -211,6 +211,73 @@ test_frto_sees_real_losses(void **state)
 	world_end(w);
 }
 
+/* STK-3: SACK was agreed on, but nothing that comes carries a block (RFC 5682 3.1 step 3a) */
+static void
+test_plain_dupacks_end_frto_although_sack_was_agreed(void **state)
+{
+	struct rec_world *w = flying(W_SACK, 10);
+	uint32_t first = 0;
+
+	(void)state;
+	world_timer(w); /* a probe */
+	world_resend(w, NULL);
+	assert_true(world_timer(w) & REC_EV_RTO);
+	assert_int_equal(world_resend(w, NULL), 1);
+	w->now += 20 * MS;
+	world_ack(w, 1);
+	assert_int_equal(world_fill(w), 2);
+	assert_int_equal(w->r.backoff, 1);
+	w->now += 20 * MS;
+	world_ack(w, 1);
+	assert_int_equal(w->out.ev & REC_EV_UNDO, 0);
+	assert_int_equal(w->r.ca, REC_LOSS);
+	assert_int_equal(w->r.cc.cwnd, 3 * MSS);
+	assert_int_equal(w->r.backoff, 0); /* the timeout was right, and what was sent after it arrived */
+	assert_int_equal(world_resend(w, &first), 1); /* at once, not at the next timeout */
+	assert_int_equal(first, 1);
+	world_ack(w, 1); /* the other's */
+	w->now += 20 * MS;
+	world_ack(w, 2); /* slow start goes on */
+	assert_true(world_resend(w, &first) >= 2);
+	assert_int_equal(first, 2);
+	world_end(w);
+}
+
+/* STK-3: RFC 8961 4: something never sent twice was acknowledged, if not timed: the back-off ends */
+static void
+test_backoff_ends_with_data_sent_once(void **state)
+{
+	struct rec_world *w = flying(0, 4);
+
+	(void)state;
+	w->unsent = 0;
+	world_timer(w);
+	world_resend(w, NULL);
+	world_timer(w);
+	world_resend(w, NULL);
+	assert_int_equal(w->r.backoff, 2);
+	w->now += 20 * MS;
+	world_ack(w, 1); /* which of three it is for, nobody knows (Karn) */
+	assert_int_equal(w->r.backoff, 2);
+	world_resend(w, NULL);
+	w->now += 20 * MS;
+	world_ack(w, 3);
+	assert_int_equal(world_resend(w, NULL), 1); /* the last */
+	world_send(w, 1);
+	w->now += 20 * MS;
+	world_ack(w, 4); /* as little is known of this one */
+	assert_int_equal(w->r.backoff, 2);
+	world_timer(w);
+	assert_int_equal(world_resend(w, NULL), 1);
+	world_send(w, 1);
+	assert_int_equal(w->r.backoff, 3);
+	w->now += 20 * MS;
+	world_ack(w, 6); /* both at once: no sample, but the second was sent once */
+	assert_int_equal(w->out.rtt_us, 0);
+	assert_int_equal(w->r.backoff, 0);
+	world_end(w);
+}
+
 /* STK-3 */
 static void
 test_dsack_for_all_that_was_sent_again_undoes(void **state)
@@ -305,6 +372,8 @@ main(void)
 		cmocka_unit_test(test_eifel_undo_of_fast_recovery_on_reordering),
 		cmocka_unit_test(test_frto_undo_on_spurious_rto),
 		cmocka_unit_test(test_frto_sees_real_losses),
+		cmocka_unit_test(test_plain_dupacks_end_frto_although_sack_was_agreed),
+		cmocka_unit_test(test_backoff_ends_with_data_sent_once),
 		cmocka_unit_test(test_dsack_for_all_that_was_sent_again_undoes),
 		cmocka_unit_test(test_false_dsacks_undo_nothing),
 		cmocka_unit_test(test_rto_in_recovery_reduces_once),

@@ -560,6 +560,32 @@ test_frto_or_eifel_undo_on_spurious_rto(void **state)
 	assert_int_equal(after.snd_una - after.iss, 9881);
 }
 
+/* STK-3: SACK was agreed and no block ever comes: the peer keeps nothing, or something on the way strips them */
+static void
+test_sack_agreed_but_no_block_ever_sent(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_sack(w, &p);
+	uint32_t una = 1, got = 0;
+	unsigned int ms = 0;
+	struct seg s;
+
+	assert_int_equal(app_write(w, a, 30000), 30000);
+	for (; una < 30001 && ms < 60000; ms += 5) {
+		while (world_get(w, &s)) {
+			if (s.len == 0)
+				continue;
+			if (s.seq - p.irs == una && ++got % 7 != 0)
+				una += s.len;
+			peer_ack(&p, una);
+		}
+		world_wait(w, 5);
+	}
+	assert_int_equal(una, 30001);
+	assert_in_range(ms, 0, 20000);
+}
+
 int
 main(void)
 {
@@ -582,6 +608,7 @@ main(void)
 		T46(test_idle_restart_window),
 		T46(test_acks_for_unsent_or_split_acks_do_not_inflate_cwnd),
 		T46(test_frto_or_eifel_undo_on_spurious_rto),
+		T46(test_sack_agreed_but_no_block_ever_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
