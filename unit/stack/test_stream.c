@@ -457,6 +457,35 @@ closing_politely_and_not(void **state)
 	assert_int_equal(get(f, fd[1]), 0);
 }
 
+/* STK-5: as on FreeBSD, whether the name is asked for or not, and whether bytes came or not */
+static void
+accept_tells_of_a_connection_reset_while_it_waited(void **state)
+{
+	struct fx *f = *state;
+	struct linger l = { 1, 0 };
+	struct sockaddr_in a;
+	int lst = listener(f, 80), c, next;
+
+	for (int named = 0; named < 2; named++) {
+		socklen_t n = sizeof(a);
+
+		c = stream(f, AF_INET);
+		assert_int_equal(connect4(f, c, ME, 80), -EINPROGRESS);
+		settle(f);
+		assert_int_equal(put(f, c, "lost"), 4);
+		assert_int_equal(sock_setsockopt(f->s, c, SOL_SOCKET, SO_LINGER, &l, sizeof(l)), 0);
+		settle(f);
+		sock_close(f->s, c);
+		settle(f);
+		assert_int_equal(sock_accept(f->s, lst, named ? (struct sockaddr *)&a : NULL, named ? &n : NULL, 0),
+			-ECONNABORTED);
+		next = stream(f, AF_INET);
+		assert_int_equal(next, c); /* no descriptor was kept */
+		sock_close(f->s, next);
+		assert_int_equal(sock_accept(f->s, lst, NULL, NULL, 0), -EAGAIN); /* told once */
+	}
+}
+
 /* STK-5 */
 static void
 unaccepted_connections_are_reset(void **state)
@@ -590,6 +619,7 @@ main(void)
 		T(full_buffers_and_what_is_queued),
 		T(ends_of_streams),
 		T(closing_politely_and_not),
+		T(accept_tells_of_a_connection_reset_while_it_waited),
 		T(unaccepted_connections_are_reset),
 		T(af_unspec_disconnects),
 		T(chains_go_without_copies),

@@ -74,8 +74,8 @@ int sock_connect(struct stack *s, int fd, const struct sockaddr *addr, socklen_t
 int sock_listen(struct stack *s, int fd, int backlog); /* -EOPNOTSUPP on datagram sockets, as sock_accept */
 /*
  * flags: SOCK_NONBLOCK, SOCK_CLOEXEC, SOCK_ACCEPT_INHERIT. The new descriptor, -EAGAIN (none waits), -EINVAL (no
- * listener, flags), -EMFILE and -ENOMEM (the connection goes on waiting), -ECONNABORTED (gone before its address could
- * be told).
+ * listener, flags), -EMFILE and -ENOMEM (the connection goes on waiting), -ECONNABORTED (the connection was reset or
+ * timed out while it waited and is gone with what it had received, as on FreeBSD; Linux would hand it out).
  */
 int sock_accept(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len, int flags);
 int sock_getsockname(struct stack *s, int fd, struct sockaddr *addr, socklen_t *len);

@@ -233,13 +233,12 @@ stream_accept(struct stack *s, struct stream *st, struct sockaddr *addr, socklen
 		return -EAGAIN;
 	}
 	tcp_attach(c->p, stream_handle(c));
-	if (addr == NULL)
-		return fd;
-	if (tcp_remote(c->p, &peer) != 0) {
+	if (tcp_remote(c->p, &peer) != 0) { /* it ended while it waited: as on FreeBSD, asked for the name or not */
 		sock_close(s, fd);
 		return -ECONNABORTED;
 	}
-	name_out(c->domain, &peer, addr, len);
+	if (addr != NULL)
+		name_out(c->domain, &peer, addr, len);
 	return fd;
 }
 

@@ -72,7 +72,7 @@ int tcp_listen(struct stack *s, struct tcp_pcb *p, int backlog);
 int tcp_connect(struct stack *s, struct tcp_pcb *p, int family, const union ip_addr *dst, uint16_t port_be, struct netif *nif);
 /*
  * The oldest established connection of a listener, its control block to be given a socket with tcp_attach (or tcp_close). NULL: none. Connections that were reset
- * while they waited are still handed out, with their error and data, as on FreeBSD and Linux.
+ * while they waited come too, in TCP_CLOSED: accept answers ECONNABORTED for them, as on FreeBSD.
  */
 struct tcp_pcb *tcp_accept(struct stack *s, struct tcp_pcb *listener);
 void tcp_attach(struct tcp_pcb *p, struct socket *so);
