@@ -30,14 +30,16 @@ static const struct cli_cmd route_cmd = { "route", "[-c FILE] [-p N] [--json] [a
 	"  -p, --proc-id N  this worker (default: the first to print, all to change)\n" COMMON_HELP };
 
 static const struct cli_cmd netstat_cmd = { "netstat", "[-c FILE] [-p N] [--json] [-s]",
-	"Prints a worker's TCP connections and listeners with the bytes in their queues: received and unread, sent and not\n"
-	"acknowledged (of a listener: connections that wait, and how many may).\n\n"
+	"Prints a worker's TCP listeners and connections, one a line: protocol, two queues, local and remote end, state. The\n"
+	"queues are bytes received and not yet read, and bytes sent and not yet acknowledged; of a listener, connections that\n"
+	"wait to be accepted, and how many may.\n\n"
 	"  -s, --statistics TCP's counters, and what was dropped, by reason\n"
 	"  -p, --proc-id N  this worker (default: the first)\n" COMMON_HELP };
 
 static const struct cli_cmd ctl_cmd = { "ctl", "[-c FILE] [--wait] [--json] reload | stop | status",
 	"Talks to the master ('nonic serve' with [dpdk] graceful_reload=1).\n\n"
-	"  reload           begins a reload, as HUP does: a new generation of workers with the configuration as it is now. Exit\n"
+	"  reload           begins a reload, as HUP does: a new generation of workers with the configuration as it is now. UDP\n"
+	"                   flows stay with the old one until they end, TCP connections end at the handover or soon after. Exit\n"
 	"                   code 1 with the reason when it is refused; with --wait also when it was aborted\n"
 	"  stop             ends the workers gracefully, as QUIT does, and the master; the primary stays\n"
 	"  status           state, generations, live workers, what is left to drain, how the last reload went, the last one\n"

@@ -16,7 +16,7 @@
 static const struct cli_entry entries[] = {
 	{ "primary", "start the primary: it owns ports, buffers and shared memory", NULL },
 	{ "serve", "start a worker, or a master of workers, that answers echo, DNS and HTTP", NULL },
-	{ "ctl", "reload without losing a packet; a reload's state; stop", NULL },
+	{ "ctl", "reload without losing a UDP packet; a reload's state; stop", NULL },
 	{ "stop", "end master and workers, then the primary", NULL },
 	{ "status", "counters of primary and workers, drops by reason", NULL },
 	{ "ifconfig", "interfaces; change an MTU", NULL },

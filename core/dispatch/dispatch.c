@@ -143,7 +143,7 @@ owner(const struct burst *b, unsigned int look)
 	if (bit(b->mine, look))
 		return DISPATCH_LOCAL;
 	if (b->key[look]->proto == IPPROTO_TCP)
-		return DISPATCH_LOCAL; /* the peer has no connections: its stack ends at UDP */
+		return DISPATCH_LOCAL; /* whoever has the connection: an old worker's end in a reload */
 	return b->rule == RULE_ALL || (b->rule == RULE_TABLE && bit(b->active, look)) ? DISPATCH_PEER : DISPATCH_LOCAL;
 }
 
