@@ -105,7 +105,14 @@ add_dir(struct args *a, const char *path, unsigned int depth)
 static bool
 bad(const char *arg, const char *what)
 {
-	fprintf(stderr, "nonic packetdrill: %s: %s. See --help\n", arg, what);
+	fprintf(stderr, "nonic packetdrill: %s: %s (see 'nonic packetdrill --help')\n", arg, what);
+	return false;
+}
+
+static bool
+bad_value(const char *name, const char *value, const char *what)
+{
+	fprintf(stderr, "nonic packetdrill: %s '%s': expected %s (see 'nonic packetdrill --help')\n", name, value, what);
 	return false;
 }
 
@@ -143,11 +150,11 @@ parse(struct args *a, int argc, char **argv)
 			a->persona = strcmp(v, "freebsd") == 0 ? PD_FREEBSD : strcmp(v, "linux") == 0 ? PD_LINUX : strcmp(v, "auto") == 0
 				? -1 : -2;
 			if (a->persona == -2)
-				return bad("--persona", "expected freebsd, linux or auto");
+				return bad_value("--persona", v, "freebsd, linux or auto");
 		} else if ((v = option(argc, argv, &i, "--ip-version")) != NULL) {
 			a->family = strcmp(v, "ipv4") == 0 ? ADDR_INET : strcmp(v, "ipv6") == 0 ? ADDR_INET6 : 1;
 			if (a->family == 1)
-				return bad("--ip-version", "expected ipv4 or ipv6");
+				return bad_value("--ip-version", v, "ipv4 or ipv6");
 		} else if (strcmp(argv[i], "--strict") == 0) {
 			a->strict = true;
 		} else if (strcmp(argv[i], "--json") == 0) {
@@ -160,7 +167,7 @@ parse(struct args *a, int argc, char **argv)
 			return bad(argv[i], "unknown option");
 		}
 	}
-	return a->help || a->nfiles > 0 || bad("FILE", "no script was given, or none is in the directory");
+	return a->help || a->nfiles > 0 || bad("FILE|DIR", "expected a script, or a directory with *.pkt files below it");
 }
 
 /* The whole file; NULL with a sentence in why. */
