@@ -25,7 +25,7 @@
 #include "../../shim/shim.h"
 
 #define GEN_MAGIC 0x6e6f6e696367656eull /* "nonicgen" */
-#define GEN_LAYOUT_VERSION 1
+#define GEN_LAYOUT_VERSION 2
 #define GEN_ZONE "nonic_gen"
 #define GEN_SIDES 2u
 #define GEN_MAX_LANES 16u
