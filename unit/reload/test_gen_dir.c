@@ -165,7 +165,7 @@ test_attach_checks_the_head_and_names_both_versions(void **state)
 	d->layout_version = 77;
 	assert_int_equal(gen_dir_attach(other, BOOT, &x), -EPROTO);
 	assert_non_null(strstr(mock_last_message(s), "layout version 77"));
-	assert_non_null(strstr(mock_last_message(s), "version 1:"));
+	assert_non_null(strstr(mock_last_message(s), "version 2:"));
 	d->layout_version = GEN_LAYOUT_VERSION;
 	d->len++;
 	assert_int_equal(gen_dir_attach(other, BOOT, &x), -EPROTO);
