@@ -38,6 +38,10 @@ def udp(sport, dport, data):
     return struct.pack("!HHHH", sport, dport, 8 + len(data), 0) + data
 
 
+def tcp(sport, dport, flags, data=b"", seq=1000, options=b"\2\4\5\xb4\1\3\3\7\4\2\1\1"):
+    return struct.pack("!HHIIBBHHH", sport, dport, seq, 1, (20 + len(options)) * 4, flags, 8192, 0, 0) + options + data
+
+
 def arp(op):
     return eth(0x0806, struct.pack("!HHBBH", 1, 0x0800, 6, 4, op) + PEER + PEER_IP + bytes(6) + IP)
 
@@ -134,6 +138,11 @@ def corpus():
         + record(vlan(tag, ra), MEND | SECOND)
     yield "withdrawn6", record(ra, MEND) + record(icmp6(134, 0, struct.pack("!BBHII", 64, 0, 0, 0, 0), LL, ALL), MEND) \
         + record(icmp6(136, 0, bytes([0x40, 0, 0, 0]) + LL + b"\2\1" + PEER, LL), MEND)
+    yield "tcp4", record(arp(2)) + record(eth(0x0800, ip4(6, tcp(5000, 80, 2)))) \
+        + record(eth(0x0800, ip4(6, tcp(5000, 80, 0x18, b"data", 1001, b"")))) \
+        + record(eth(0x0800, ip4(6, tcp(5000, 99, 2)))) + record(eth(0x0800, ip4(6, tcp(5000, 80, 4, b"", 1001, b""))), TO_US | MEND | SECOND)
+    yield "tcp6", record(na) + record(eth(0x86dd, ip6(6, tcp(5000, 81, 2)))) \
+        + record(eth(0x86dd, ip6(6, tcp(5000, 81, 0x10, b"", 1001, b""))), TO_US | MEND | SECOND)
     yield "vlan", record(US + PEER + struct.pack("!HHH", 0x8100, 5, 0x0800)
                          + ip4(17, udp(5000, 7, b"v"), src=bytes([10, 0, 5, 2]), dst=bytes([10, 0, 5, 1]))) \
         + record(eth(0x0800, ip4(17, udp(5000, 7, b"v"), src=bytes([10, 0, 5, 2]), dst=bytes([10, 0, 5, 1]))),

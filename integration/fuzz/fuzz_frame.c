@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Feeds whole frames to a stack instance, v4 and v6 (STK-8's harness for the layers below TCP; STK-2).
+ * Feeds whole frames to a stack instance, v4 and v6 (STK-8, STK-2); fuzz_tcp.c is what gets deep into connections.
  *
  * Input: records of a control byte, a 16-bit little-endian length, and that many bytes of frame. The control byte lets the
  * fuzzer through the outer checks: 1 sets our MAC as the destination, 2 mends the checksums, 4 splits the frame
@@ -35,7 +35,7 @@ struct bed {
 	struct stack *stack;
 	struct netif *nif, *vlan;
 	uint64_t now;
-	int fds[3];
+	int fds[3], streams[4], nb_streams;
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -74,6 +74,48 @@ open_sockets(struct bed *b)
 	require(sock_connect(b->stack, b->fds[2], (struct sockaddr *)&peer, sizeof(peer)) == 0, "connect v4");
 }
 
+/* A listener of either family, and a connection that opens (fuzz_tcp is what goes deep). */
+static void
+open_streams(struct bed *b)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = be16(80) };
+	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_port = be16(53), .sin_addr.s_addr = be32(0x0a000002) };
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = be16(81) };
+
+	for (int i = 0; i < 3; i++)
+		b->streams[i] = sock_socket(b->stack, i == 1 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+	b->nb_streams = 3;
+	require(sock_bind(b->stack, b->streams[0], (struct sockaddr *)&sin, sizeof(sin)) == 0, "bind stream v4");
+	require(sock_bind(b->stack, b->streams[1], (struct sockaddr *)&sin6, sizeof(sin6)) == 0, "bind stream v6");
+	for (int i = 0; i < 2; i++)
+		require(sock_listen(b->stack, b->streams[i], 2) == 0, "listen");
+	require(sock_connect(b->stack, b->streams[2], (struct sockaddr *)&peer, sizeof(peer)) == -EINPROGRESS, "connect stream");
+}
+
+/* Accepts, and says back what was said; a stream that ended is closed. */
+static void
+serve_streams(struct bed *b)
+{
+	static uint8_t buf[4096];
+
+	for (int i = 0; i < 2 && b->nb_streams < 4; i++) {
+		int fd = sock_accept(b->stack, b->streams[i], NULL, NULL, 0);
+
+		if (fd >= 0)
+			b->streams[b->nb_streams++] = fd;
+	}
+	for (int i = 2; i < b->nb_streams; i++) {
+		ssize_t n = sock_recvfrom(b->stack, b->streams[i], buf, sizeof(buf), 0, NULL, NULL);
+
+		if (n > 0)
+			(void)sock_sendto(b->stack, b->streams[i], buf, (size_t)n, 0, NULL, 0);
+		if (i == 3 && n != -EAGAIN && n <= 0) {
+			(void)sock_close(b->stack, b->streams[3]);
+			b->nb_streams = 3;
+		}
+	}
+}
+
 static void
 bed_open(struct bed *b)
 {
@@ -100,6 +142,7 @@ bed_open(struct bed *b)
 	require(stack_addr6_add(b->stack, b->nif, &v6, 64) == 0, "addr6");
 	require(stack_route_add(b->stack, ADDR_INET, &any, 0, &gw, NULL) == 0, "route");
 	open_sockets(b);
+	open_streams(b);
 }
 
 static void
@@ -123,17 +166,17 @@ mend4(uint8_t *ip, size_t n)
 	put_be16(ip + 10, be16(csum_finish(csum_add(0, ip, hlen))));
 	if (len > n || len < hlen || (get_be16(ip + 6) & 0x3fff) != 0)
 		return;
-	off = ip[9] == 17 ? 6 : ip[9] == 1 ? 2 : 0;
+	off = ip[9] == 17 ? 6 : ip[9] == 6 ? 16 : ip[9] == 1 ? 2 : 0;
 	if (off == 0 || len - hlen < off + 2)
 		return;
 	memset(ip + hlen + off, 0, 2);
 	sum = 0;
-	if (ip[9] == 17) {
+	if (ip[9] == 17 || ip[9] == 6) {
 		uint32_t src, dst;
 
 		memcpy(&src, ip + 12, 4);
 		memcpy(&dst, ip + 16, 4);
-		sum = csum_pseudo4(src, dst, 17, (uint16_t)(len - hlen));
+		sum = csum_pseudo4(src, dst, ip[9], (uint16_t)(len - hlen));
 	}
 	put_be16(ip + hlen + off, be16(csum_finish(csum_add(sum, ip + hlen, len - hlen))));
 }
@@ -150,7 +193,7 @@ mend6(uint8_t *ip, size_t n)
 		next = ip[at];
 		at += (ip[at + 1] + 1u) * 8u;
 	}
-	off = next == 17 ? 6 : next == 58 ? 2 : 0;
+	off = next == 17 ? 6 : next == 6 ? 16 : next == 58 ? 2 : 0;
 	if (off == 0 || at > end || end - at < off + 2)
 		return;
 	memset(ip + at + off, 0, 2);
@@ -252,6 +295,7 @@ feed(struct bed *b, uint8_t control, const uint8_t *data, size_t n)
 	stack_poll(b->stack, b->now);
 	stack_flush(b->stack);
 	read_all(b);
+	serve_streams(b);
 }
 
 int
