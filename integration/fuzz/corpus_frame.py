@@ -140,7 +140,8 @@ def corpus():
         + record(icmp6(136, 0, bytes([0x40, 0, 0, 0]) + LL + b"\2\1" + PEER, LL), MEND)
     yield "tcp4", record(arp(2)) + record(eth(0x0800, ip4(6, tcp(5000, 80, 2)))) \
         + record(eth(0x0800, ip4(6, tcp(5000, 80, 0x18, b"data", 1001, b"")))) \
-        + record(eth(0x0800, ip4(6, tcp(5000, 99, 2)))) + record(eth(0x0800, ip4(6, tcp(5000, 80, 4, b"", 1001, b""))), TO_US | MEND | SECOND)
+        + record(eth(0x0800, ip4(6, tcp(5000, 99, 2)))) \
+        + record(eth(0x0800, ip4(6, tcp(5000, 80, 4, b"", 1001, b""))), TO_US | MEND | SECOND)
     yield "tcp6", record(na) + record(eth(0x86dd, ip6(6, tcp(5000, 81, 2)))) \
         + record(eth(0x86dd, ip6(6, tcp(5000, 81, 0x10, b"", 1001, b""))), TO_US | MEND | SECOND)
     yield "vlan", record(US + PEER + struct.pack("!HHH", 0x8100, 5, 0x0800)
