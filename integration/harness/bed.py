@@ -109,6 +109,25 @@ def descendants(pid):
     return found[1:]
 
 
+def states():
+    """What the processes below this one do, for messages: ['PID NAME STATE, threads STATE...: where it waits']."""
+    said = []
+    for pid in descendants(os.getpid()):
+        try:
+            with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+                name, rest = f.read().split("(", 1)[1].rsplit(") ", 1)
+            threads = []
+            for task in os.listdir("/proc/%d/task" % pid):
+                with open("/proc/%d/task/%s/stat" % (pid, task), encoding="utf-8") as f:
+                    threads.append(f.read().rsplit(") ", 1)[1][0])
+            with open("/proc/%d/wchan" % pid, encoding="utf-8") as f:
+                where = f.read()
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        said.append("%d %s %s, threads %s: %s" % (pid, name, rest[0], "".join(threads), where))
+    return said
+
+
 def pids_of(word):
     """[(pid, words of its command line)] of this program's descendants that have word in it."""
     found = []

@@ -104,7 +104,8 @@ class Load(threading.Thread):
 
     def lost(self):
         """(flow, number, time sent) of what was never answered."""
-        return sorted((f.index, n, t) for f in self.flows for n, t in f.asked.items())
+        # copies: the thread that sends goes on meanwhile
+        return sorted((f.index, n, t) for f in list(self.flows) for n, t in f.asked.copy().items())
 
     def sent(self):
         return sum(f.number for f in self.flows)

@@ -291,7 +291,8 @@ class Scene:
                 quiet = None
             elif quiet is None:
                 quiet = time.monotonic()
-            check(time.monotonic() < end, "%s: after %.1f s the master is in %s, workers %s" % (what, seconds, state, w))
+            check(time.monotonic() < end, "%s: after %.1f s the master is in %s, workers %s; %s" % (
+                what, seconds, state, w, harness.states()))
             time.sleep(0.01)
         self.served(seconds, what)
         return w[0][0]
