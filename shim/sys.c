@@ -70,10 +70,11 @@ sys_entropy(void *buf, size_t n)
 struct stat_facts {
 	char state;
 	unsigned int ppid;
+	long threads;
 	uint64_t start_time;
 };
 
-/* True if there is a process of that pid; reads fields 3, 4 and 22 of its stat line. */
+/* True if there is a process of that pid; reads fields 3, 4, 20 and 22 of its stat line. */
 static bool
 read_stat(uint32_t pid, struct stat_facts *f)
 {
@@ -93,7 +94,7 @@ read_stat(uint32_t pid, struct stat_facts *f)
 	line[n] = '\0';
 	p = strrchr(line, ')'); /* the name before it may hold anything */
 	if (p == NULL || sscanf(p + 1, " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-	    "%*d %*d %*d %*d %llu", &f->state, &f->ppid, &start) != 3)
+	    "%*d %*d %ld %*d %llu", &f->state, &f->ppid, &f->threads, &start) != 4)
 		return false;
 	f->start_time = start;
 	return true;
@@ -119,9 +120,13 @@ sys_proc_alive(const struct shim_proc *p)
 		return 0;
 	if (!read_stat(p->pid, &f) || f.start_time != p->start_time)
 		return 0;
-	/* the main thread of a child may be a zombie while others still end: then there is nothing to reap yet, and it lives */
-	if (f.state == 'Z' && f.ppid == (unsigned int)getpid())
-		return waitpid((pid_t)p->pid, NULL, WNOHANG) == 0;
+	if (f.state == 'Z' && f.ppid == (unsigned int)getpid()) {
+		/* its main thread is a zombie while others still end: it lives, there is nothing to reap yet. No wait before: on Linux 6.18
+		 * a master that asked again and again meanwhile was seen to stay in waitpid for ever, WNOHANG or not */
+		if (f.threads > 1)
+			return 1;
+		waitpid((pid_t)p->pid, NULL, WNOHANG);
+	}
 	return f.state != 'Z' && f.state != 'X';
 }
 
