@@ -121,8 +121,7 @@ sys_proc_alive(const struct shim_proc *p)
 	if (!read_stat(p->pid, &f) || f.start_time != p->start_time)
 		return 0;
 	if (f.state == 'Z' && f.ppid == (unsigned int)getpid()) {
-		/* its main thread is a zombie while others still end: it lives, there is nothing to reap yet. No wait before: on Linux 6.18
-		 * a master that asked again and again meanwhile was seen to stay in waitpid for ever, WNOHANG or not */
+		/* its main thread is a zombie while others still end: it lives, and there is nothing to reap yet */
 		if (f.threads > 1)
 			return 1;
 		waitpid((pid_t)p->pid, NULL, WNOHANG);

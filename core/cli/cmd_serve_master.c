@@ -62,6 +62,18 @@ own_program(char *path, size_t n)
 	return -1;
 }
 
+/*
+ * Workers that end leave the process table by themselves: whether they are there is asked of /proc, and a turn never waits for a child (on a
+ * busy machine with Linux 6.18 a master was seen to stay in waitpid, WNOHANG or not, until the next signal).
+ */
+static void
+reap_nobody(void)
+{
+	struct sigaction sa = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDWAIT };
+
+	sigaction(SIGCHLD, &sa, NULL); /* can not fail for these arguments */
+}
+
 static int
 open_master(struct bed *b, struct serve_master *sm, const struct serve_master_config *mc)
 {
@@ -100,6 +112,7 @@ cmd_serve_master(const struct serve_opts *o)
 	rc = bed_open(&b, &serve_cmd, o->conf, &(struct bed_as){ .role = SHIM_ROLE_OBSERVER, .master = true });
 	if (rc >= 0)
 		return rc;
+	reap_nobody();
 	mc.shim = b.shim;
 	mc.machine = &b.m;
 	mc.cfg = &b.cfg;
