@@ -9,7 +9,7 @@ from vdev import faults, main, reload, vhost_wire
 
 
 def test(build):
-    with reload.Scene(build, reload.vhost(), lambda bed: vhost_wire(bed, build), options=("--worker-ready-timeout", "2000")) as s:
+    with reload.Scene(build, reload.vhost(), lambda bed: vhost_wire(bed, build), options=("--worker-ready-timeout", "6000")) as s:
         faults.all_states(s, faults.freeze)
         s.bed.stop()
 
