@@ -3,6 +3,7 @@
 #include "sys.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -66,67 +67,89 @@ sys_entropy(void *buf, size_t n)
 	return 0;
 }
 
-/* What /proc says of a process. */
-struct stat_facts {
-	char state;
-	unsigned int ppid;
-	long threads;
-	uint64_t start_time;
-};
-
-/* True if there is a process of that pid; reads fields 3, 4, 20 and 22 of its stat line. */
-static bool
-read_stat(uint32_t pid, struct stat_facts *f)
+/* The start time of the process of that pid, field 22 of its stat line. 0, -ESRCH: there is none, or -errno. */
+static int
+read_start_time(uint32_t pid, uint64_t *start_time)
 {
 	char path[32], line[1024], *p;
 	unsigned long long start;
+	int fd, err = 0;
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return errno == ENOENT ? -ESRCH : -errno;
 	n = read(fd, line, sizeof(line) - 1);
+	if (n < 0)
+		err = errno;
 	close(fd);
 	if (n <= 0)
-		return false;
+		return n == 0 ? -ESRCH : -err;
 	line[n] = '\0';
 	p = strrchr(line, ')'); /* the name before it may hold anything */
-	if (p == NULL || sscanf(p + 1, " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-	    "%*d %*d %ld %*d %llu", &f->state, &f->ppid, &f->threads, &start) != 4)
-		return false;
-	f->start_time = start;
-	return true;
+	if (p == NULL || sscanf(p + 1, " %*c %*u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+	    "%*d %*d %*d %*d %llu", &start) != 1)
+		return -EPROTO;
+	*start_time = start;
+	return 0;
 }
 
 struct shim_proc
 sys_self(uint32_t proc_id)
 {
 	struct shim_proc self = { .pid = (uint32_t)getpid(), .proc_id = proc_id };
-	struct stat_facts f;
 
-	if (read_stat(self.pid, &f))
-		self.start_time = f.start_time;
+	read_start_time(self.pid, &self.start_time); /* 0 without /proc: the same for everybody who asks */
 	return self;
 }
 
+/* A descriptor that names the process, or -ESRCH, -EMFILE, -ENFILE, -ENOMEM. */
+static int
+pidfd_open(uint32_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0u);
+
+	if (fd >= 0)
+		return fd;
+	return errno == EINVAL ? -ESRCH : -errno; /* EINVAL: a thread's number, not a process's */
+}
+
+/* sys_proc_alive of the process that fd names. */
+static int
+alive(int fd, const struct shim_proc *p)
+{
+	struct pollfd ended = { .fd = fd, .events = POLLIN };
+	uint64_t start_time;
+	int rc;
+
+	if (poll(&ended, 1, 0) > 0) {
+		waitpid((pid_t)p->pid, NULL, WNOHANG); /* if it is a child of ours */
+		return 0;
+	}
+	rc = read_start_time(p->pid, &start_time);
+	if (rc < 0)
+		return rc == -ESRCH ? 0 : rc;
+	return start_time == p->start_time;
+}
+
+/*
+ * The descriptor says whether the process has ended, its last thread too; /proc is asked only about one that has not: looking up the
+ * directory of a process that is just going can keep Linux 6.18 busy in shrink_dcache_parent for seconds.
+ */
 int
 sys_proc_alive(const struct shim_proc *p)
 {
-	struct stat_facts f;
+	int fd, rc;
 
 	if (p->pid == 0) /* nobody, whatever start time a damaged word gives it */
 		return 0;
-	if (!read_stat(p->pid, &f) || f.start_time != p->start_time)
-		return 0;
-	if (f.state == 'Z' && f.ppid == (unsigned int)getpid()) {
-		/* its main thread is a zombie while others still end: it lives, and there is nothing to reap yet */
-		if (f.threads > 1)
-			return 1;
-		waitpid((pid_t)p->pid, NULL, WNOHANG);
-	}
-	return f.state != 'Z' && f.state != 'X';
+	fd = pidfd_open(p->pid);
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : fd;
+	rc = alive(fd, p);
+	close(fd);
+	return rc;
 }
 
 /* Through a descriptor that names the process itself: its start time is looked at while the pid can not be reused unseen. */
@@ -137,10 +160,11 @@ sys_proc_kill(const struct shim_proc *p)
 
 	if (p->pid == 0 || p->pid == (uint32_t)getpid())
 		return -EINVAL;
-	fd = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0u);
+	fd = pidfd_open(p->pid);
 	if (fd < 0)
-		return errno == EINVAL ? -ESRCH : -errno; /* EINVAL: a thread's number, not a process's */
-	rc = sys_proc_alive(p) == 1 ? 0 : -ESRCH;
+		return fd;
+	rc = alive(fd, p);
+	rc = rc == 1 ? 0 : rc == 0 ? -ESRCH : rc;
 	if (rc == 0 && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0u) != 0)
 		rc = -errno;
 	close(fd);
@@ -152,7 +176,6 @@ sys_proc_spawn(const char *const argv[], struct shim_proc *out)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	struct stat_facts f;
 	sigset_t none;
 	pid_t pid;
 	int rc;
@@ -182,7 +205,6 @@ out:
 	if (rc != 0)
 		return -rc;
 	*out = (struct shim_proc){ .pid = (uint32_t)pid };
-	if (read_stat(out->pid, &f)) /* it can not vanish before we reap it */
-		out->start_time = f.start_time;
+	read_start_time(out->pid, &out->start_time); /* 0: it is gone already, and stays so for whoever asks */
 	return 0;
 }

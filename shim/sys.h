@@ -51,13 +51,13 @@ int sys_entropy(void *buf, size_t n);
 struct shim_proc sys_self(uint32_t proc_id);
 
 /*
- * 1: the process runs and started at p->start_time; 0: it does not, is nobody's (pid 0), or is a zombie. A child of ours is alive
- * until its last thread has ended and it could be reaped, which this call does.
+ * 1: the process runs, or a thread of it, and started at p->start_time; 0: it does not, is nobody's (pid 0), or is a zombie (one that is a
+ * child of ours is reaped); -EMFILE, -ENFILE, -ENOMEM: it can not be told.
  */
 int sys_proc_alive(const struct shim_proc *p);
 
 /*
- * SIGKILL for exactly this process. 0: it was there; -ESRCH: it is gone (a zombie too); -EPERM; -EINVAL: pid 0, or the caller.
+ * SIGKILL for exactly this process. 0: it was there; -ESRCH: it is gone (a zombie too); -EPERM; -EINVAL: pid 0, or the caller; -EMFILE, -ENFILE, -ENOMEM.
  */
 int sys_proc_kill(const struct shim_proc *p);
 

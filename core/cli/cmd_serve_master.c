@@ -63,8 +63,8 @@ own_program(char *path, size_t n)
 }
 
 /*
- * Workers that end leave the process table by themselves: whether they are there is asked of /proc, and a turn never waits for a child (on a
- * busy machine with Linux 6.18 a master was seen to stay in waitpid, WNOHANG or not, until the next signal).
+ * Workers that end leave the process table by themselves: a turn never waits for what the kernel does to take a child out of it (with Linux
+ * 6.18 on a busy machine that was seen to last for many seconds, even under waitpid with WNOHANG).
  */
 static void
 reap_nobody(void)

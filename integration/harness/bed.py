@@ -44,6 +44,29 @@ def read_int(path):
         return int(f.read())
 
 
+class Autogroup:
+    """
+    No scheduling group per session while it is open; put back afterwards. With them, Linux 6.18 was seen to run nothing but one session's
+    group on a CPU for seconds once a process of it had been killed: kernel threads that hold locks of dying processes stood still, and
+    whoever waited for the end of such a process waited with them.
+    """
+    PATH = "/proc/sys/kernel/sched_autogroup_enabled"
+
+    def __init__(self):
+        self.before = None
+
+    def open(self):
+        if not os.access(self.PATH, os.W_OK) or read_int(self.PATH) == 0:
+            return
+        self.before = 1
+        sysctl("kernel/sched_autogroup_enabled", 0)
+
+    def close(self):
+        if self.before is not None:
+            sysctl("kernel/sched_autogroup_enabled", self.before)
+            self.before = None
+
+
 class Hugepages:
     """At least HUGE_WANTED pages of 2 MiB and a hugetlbfs mount while it is open; put back afterwards."""
 
@@ -109,6 +132,33 @@ def descendants(pid):
     return found[1:]
 
 
+def stop(pid, seconds=5.0):
+    """SIGSTOP, and until the kernel calls every thread of it stopped: kill() returns before that. False: it is gone."""
+    end = time.monotonic() + seconds
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        said = thread_states(pid)
+        while not all(state in "TtZX" for state in said):
+            check(time.monotonic() < end, "process %d is not stopped after %.1f s: its threads are %s" % (pid, seconds, said))
+            time.sleep(0.0005)
+            said = thread_states(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return "T" in said or "t" in said
+
+
+def thread_states(pid):
+    """A letter for each of its threads, as in /proc/PID/stat."""
+    said = ""
+    for task in os.listdir("/proc/%d/task" % pid):
+        try:
+            with open("/proc/%d/task/%s/stat" % (pid, task), encoding="utf-8") as f:
+                said += f.read().rsplit(") ", 1)[1][0]
+        except (FileNotFoundError, ProcessLookupError):
+            pass # it has ended meanwhile
+    return said
+
+
 def states():
     """What the processes below this one do, for messages: ['PID NAME STATE, threads STATE...: where it waits']."""
     said = []
@@ -116,15 +166,12 @@ def states():
         try:
             with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
                 name, rest = f.read().split("(", 1)[1].rsplit(") ", 1)
-            threads = []
-            for task in os.listdir("/proc/%d/task" % pid):
-                with open("/proc/%d/task/%s/stat" % (pid, task), encoding="utf-8") as f:
-                    threads.append(f.read().rsplit(") ", 1)[1][0])
+            threads = thread_states(pid)
             with open("/proc/%d/wchan" % pid, encoding="utf-8") as f:
                 where = f.read()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        said.append("%d %s %s, threads %s: %s" % (pid, name, rest[0], "".join(threads), where))
+        said.append("%d %s %s, threads %s: %s" % (pid, name, rest[0], threads, where))
     return said
 
 
@@ -170,6 +217,7 @@ class Bed:
             os.environ["XDG_RUNTIME_DIR"] = self.dir  # /tmp/dpdk belongs to the first user who ran a DPDK program
         self.conf = os.path.join(self.dir, "config.ini")
         self.huge = Hugepages()
+        self.autogroup = Autogroup()
         self.procs = []  # (name, Popen, log path)
         adopt_orphans()
 
@@ -182,6 +230,7 @@ class Bed:
                     raise Skip("the program '%s' is missing: apt-get install iproute2 iputils-ping" % tool)
             if self.want_huge:
                 self.huge.open()
+                self.autogroup.open()
         except BaseException:
             shutil.rmtree(self.dir, ignore_errors=True)
             raise
@@ -193,6 +242,7 @@ class Bed:
                 self.print_logs()
             self.kill_all()
         finally:
+            self.autogroup.close()
             self.huge.close()
             shutil.rmtree(self.dir, ignore_errors=True)
         return False

@@ -5,7 +5,7 @@ import signal
 import time
 
 import reload
-from bed import check
+from bed import check, stop
 
 STATES = ("T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T5_GOLD_QUIT")
 ROLES = ("old worker", "new worker", "master")
@@ -26,7 +26,7 @@ def kill(pid):
 
 
 def freeze(pid):
-    return send(pid, signal.SIGSTOP)
+    return stop(pid)
 
 
 def victim(s, role, before):

@@ -9,7 +9,7 @@ import conf  # noqa: E402
 import faults  # noqa: E402,F401
 import net  # noqa: E402
 import reload  # noqa: E402,F401
-from bed import check, main, run  # noqa: E402,F401
+from bed import check, main, run, stop  # noqa: E402,F401
 
 
 def tap_bed(build, text, mtu=None, worker=True):

@@ -8,7 +8,7 @@ REL-13, REL-17
 import signal
 import time
 
-from kernel import check, main, reload
+from kernel import check, main, reload, stop
 
 STATES = ("T1_GNEW_SPAWN", "T2_HANDOVER", "T3_DRAIN", "T5_GOLD_QUIT")
 
@@ -42,7 +42,7 @@ def stopped(s, state):
     """Data goes on; a reload that needs the primary waits no longer than its limit."""
     _, mark = s.rl.hup()
     s.rl.until(state, mark)
-    s.primary.send_signal(signal.SIGSTOP)
+    check(stop(s.primary.pid), "the primary is gone")
     try:
         s.served(10, "the primary stopped in " + state)
         how = end_of_round(s, mark, state)

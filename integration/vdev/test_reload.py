@@ -9,7 +9,7 @@ import os
 import signal
 import time
 
-from vdev import check, conf, harness, main, reload, vhost_wire
+from vdev import check, conf, harness, main, reload, stop, vhost_wire
 
 
 def one_round(s):
@@ -40,7 +40,7 @@ def wire_keeps(s):
     peer = next(proc for name, proc, _ in s.bed.procs if name == "peer")
     before = len(s.load.lost())
     for _ in range(3):
-        peer.send_signal(signal.SIGSTOP)
+        check(stop(peer.pid), "the wire is gone")
         time.sleep(0.2)
         peer.send_signal(signal.SIGCONT)
         s.load.wait_all([f for f in s.load.flows if not f.over], 3)

@@ -10,7 +10,7 @@ import os
 import signal
 import time
 
-from vdev import check, main, peer, reload, run, vhost_wire
+from vdev import check, main, peer, reload, run, stop, vhost_wire
 
 EAL = ["--lcores=100@0", "--no-pci", "--no-telemetry", "--proc-type=secondary", "--log-level=4"]
 LAYOUT_VERSION = "8" # where it stands in the zone of generations
@@ -80,7 +80,7 @@ def buffers(r):
 
 
 def suspended_primary(r):
-    r.s.primary.send_signal(signal.SIGSTOP)
+    check(stop(r.s.primary.pid), "the primary is gone")
     try:
         r.hup(r"suspended.*kill -CONT %d" % r.s.primary.pid, "a suspended primary")
     finally:
@@ -121,7 +121,7 @@ def worker_never_ready(r):
     _, mark = r.s.rl.hup()
     r.s.rl.until("T1_GNEW_SPAWN", mark)
     w = r.s.rl.generations(2)
-    reload.os.kill(w[-1][1], signal.SIGSTOP)
+    check(stop(w[-1][1]), "the new worker is gone")
     t, _ = r.s.rl.log.wait("graceful reload aborted: .*", mark)
     r.s.rl.until("T0_IDLE", mark)
     check([p for _, p in r.s.rl.workers()] == [w[0][1]], "the old worker alone: %s" % r.s.rl.workers())

@@ -14,7 +14,7 @@ import faults  # noqa: E402,F401
 import frames  # noqa: E402,F401
 import net  # noqa: E402,F401
 import reload  # noqa: E402,F401
-from bed import Bed, check, main, run  # noqa: E402,F401
+from bed import Bed, check, main, run, stop  # noqa: E402,F401
 
 # one port, IPv4 only: what is sent into a loop comes back, and would fail duplicate address detection
 PORT4 = "addr=192.0.2.2\nnetmask=255.255.255.0\nbroadcast=192.0.2.255\ngateway=192.0.2.1\n"

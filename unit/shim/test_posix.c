@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -370,6 +372,36 @@ test_a_child_is_dead_when_its_last_thread_is_and_is_reaped_then(void **state)
 	posix_shim_close(s);
 }
 
+/* SHM-6: without a descriptor to ask with, nobody is called dead, or killed */
+static void
+test_without_descriptors_nobody_is_dead(void **state)
+{
+	const char *const argv[] = { program, "leaderless", NULL };
+	struct posix_opts o = opts();
+	struct rlimit before, none;
+	struct shim_proc child;
+	struct shim *s;
+	int alive, killed;
+
+	(void)state;
+	assert_int_equal(posix_shim_create(&o, 0, &s), 0);
+	assert_int_equal(shim_proc_spawn(s, argv, &child), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	alive = shim_proc_alive(s, &child);
+	killed = shim_proc_kill(s, &child);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(alive, -EMFILE);
+	assert_int_equal(killed, -EMFILE);
+	assert_int_equal(shim_proc_alive(s, &child), 1);
+	assert_int_equal(shim_proc_kill(s, &child), 0);
+	for (int i = 0; i < 20000 && shim_proc_alive(s, &child) == 1; i++)
+		usleep(100);
+	assert_int_equal(shim_proc_alive(s, &child), 0);
+	posix_shim_close(s);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -381,6 +413,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_a_foreign_region_is_refused),
 		cmocka_unit_test(test_a_dead_holder_of_the_lock),
 		cmocka_unit_test(test_a_child_is_dead_when_its_last_thread_is_and_is_reaped_then),
+		cmocka_unit_test(test_without_descriptors_nobody_is_dead),
 	};
 
 	if (argc == 2)
