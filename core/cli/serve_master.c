@@ -55,8 +55,15 @@ refuse(int err, char *why, size_t n, const char *fmt, ...)
 	return err;
 }
 
+static uint32_t
+drain_limit(const struct serve_master_config *c, const struct nonic_config *cfg)
+{
+	return c->shutdown_timeout_ms != 0 ? c->shutdown_timeout_ms : cfg->worker_shutdown_timeout_ms;
+}
+
+/* *drain_ms: what the file says now. */
 static int
-check_config(struct serve_master *sm, char *why, size_t n)
+check_config(struct serve_master *sm, uint32_t *drain_ms, char *why, size_t n)
 {
 	struct config_messages msgs;
 	struct nonic_config cfg;
@@ -74,6 +81,7 @@ check_config(struct serve_master *sm, char *why, size_t n)
 		rc = refuse(-EINVAL, why, n, "%s has changed: it belongs to the primary, which keeps what it was started with; "
 			"put it back, or restart the primary", key);
 	}
+	*drain_ms = drain_limit(&sm->c, &cfg);
 	config_messages_free(&msgs);
 	config_free(&cfg);
 	return rc;
@@ -139,12 +147,15 @@ int
 serve_master_check(void *ctx, char *why, size_t n)
 {
 	struct serve_master *sm = ctx;
-	int rc = check_config(sm, why, n);
+	uint32_t drain_ms;
+	int rc = check_config(sm, &drain_ms, why, n);
 
 	if (rc == 0)
 		rc = check_primary(sm, why, n);
 	if (rc == 0)
 		rc = check_memory(sm, why, n);
+	if (rc == 0)
+		reload_master_drain_limit(sm->rm, drain_ms);
 	return rc;
 }
 
@@ -196,7 +207,7 @@ serve_master_open(struct serve_master *sm, const struct serve_master_config *c)
 		return rc;
 	}
 	mc.dir = sm->gen;
-	mc.limits.drain = c->shutdown_timeout_ms != 0 ? c->shutdown_timeout_ms : c->cfg->worker_shutdown_timeout_ms;
+	mc.limits.drain = drain_limit(c, c->cfg);
 	mc.limits.ready = c->ready_timeout_ms;
 	mc.limits.park = c->park_timeout_ms;
 	shim_clock_sample(c->shim);

@@ -62,7 +62,7 @@ reload_fsm_init(struct reload_fsm *f, const struct reload_limits *limits)
 	if (limits != NULL)
 		l = *limits;
 	*f = (struct reload_fsm){ .state = RELOAD_T0_IDLE, .limits = {
-		.ready = limit(l.ready, 60000), .park = limit(l.park, 100), .drain = limit(l.drain, 90000),
+		.ready = limit(l.ready, 60000), .park = limit(l.park, 100), .drain = limit(l.drain, RELOAD_DRAIN_DEFAULT_MS),
 		.quit_again = limit(l.quit_again, 10000), .abort = limit(l.abort, 10000) } };
 }
 

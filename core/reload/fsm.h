@@ -56,6 +56,8 @@ enum reload_event {
 #define RELOAD_DO_KILL_NEW (1u << 8)   /* end those that are still there, and old ones that do not take their lane back */
 #define RELOAD_DO_CLOSE_ABORTED (1u << 9) /* window CLOSED, active stays */
 
+#define RELOAD_DRAIN_DEFAULT_MS 90000u
+
 struct reload_limits {               /* ms */
 	uint32_t ready;              /* 60000 */
 	uint32_t park;               /* 100 */

@@ -265,6 +265,12 @@ reload_master_hup(struct reload_master *m, char *why, size_t n)
 	return 0;
 }
 
+void
+reload_master_drain_limit(struct reload_master *m, uint32_t ms)
+{
+	m->fsm.limits.drain = ms != 0 ? ms : RELOAD_DRAIN_DEFAULT_MS;
+}
+
 /* ---- stop, turn, status ---- */
 
 void

@@ -86,6 +86,8 @@ void reload_master_destroy(struct reload_master *m);
  * which is logged too ("graceful reload rejected: ..."). Nothing has been touched then.
  */
 int reload_master_hup(struct reload_master *m, char *why, size_t n);
+/* How long a drain may last from the next HUP or QUIT on, ms; for ops->check, which has just read the configuration anew. 0: limits' default. */
+void reload_master_drain_limit(struct reload_master *m, uint32_t ms);
 /*
  * QUIT (graceful: workers hand over and leave) or TERM (at once); TERM after QUIT hurries it. A reload that has not flipped
  * yet is aborted first; one that drains ends its drain now. Workers that do not leave are killed: after limits.abort (TERM), after

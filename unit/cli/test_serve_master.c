@@ -29,6 +29,7 @@ static struct {
 	struct reload_master_config c;
 	struct reload_status st;
 	int create, hup, stops, destroyed;
+	uint32_t drain_ms;
 	bool graceful, stopped;
 	uint64_t nap;
 	char argv[512];
@@ -37,6 +38,7 @@ static struct {
 int __wrap_reload_master_create(const struct reload_master_config *c, struct reload_master **out);
 void __wrap_reload_master_destroy(struct reload_master *m);
 int __wrap_reload_master_hup(struct reload_master *m, char *why, size_t n);
+void __wrap_reload_master_drain_limit(struct reload_master *m, uint32_t ms);
 void __wrap_reload_master_stop(struct reload_master *m, bool graceful);
 uint64_t __wrap_reload_master_turn(struct reload_master *m);
 bool __wrap_reload_master_stopped(const struct reload_master *m);
@@ -64,6 +66,13 @@ __wrap_reload_master_hup(struct reload_master *m, char *why, size_t n)
 	if (fake.hup < 0)
 		snprintf(why, n, "the reason");
 	return fake.hup;
+}
+
+void
+__wrap_reload_master_drain_limit(struct reload_master *m, uint32_t ms)
+{
+	assert_ptr_equal(m, &fake);
+	fake.drain_ms = ms;
 }
 
 void
@@ -270,6 +279,29 @@ test_a_changed_configuration_is_refused_by_its_key(void **state)
 	refused(e, -EINVAL, "config.ini");
 	put(e, "/config.ini", CONF RT_PORT);
 	assert_int_equal(serve_master_check(&e->sm, why, sizeof(why)), 0);
+	env_free(e);
+}
+
+/* REL-9, REL-1 */
+static void
+test_the_drain_s_limit_is_what_the_file_says_at_hup(void **state)
+{
+	struct env *e = env_new();
+	char why[512] = "";
+
+	(void)state;
+	assert_int_equal(open_master(e), 0);
+	assert_int_equal(fake.c.limits.drain, 90000);
+	put(e, "/config.ini", CONF "worker_shutdown_timeout=5000\n" RT_PORT);
+	assert_int_equal(serve_master_check(&e->sm, why, sizeof(why)), 0);
+	assert_int_equal(fake.drain_ms, 5000);
+	put(e, "/config.ini", CONF "worker_shutdown_timeout=7000\ndrain_ring_size=4096\n" RT_PORT);
+	refused(e, -EINVAL, "drain_ring_size"); /* and nothing was touched */
+	assert_int_equal(fake.drain_ms, 5000);
+	put(e, "/config.ini", CONF "worker_shutdown_timeout=7000\n" RT_PORT);
+	e->sm.c.shutdown_timeout_ms = 300; /* the option goes before the file */
+	assert_int_equal(serve_master_check(&e->sm, why, sizeof(why)), 0);
+	assert_int_equal(fake.drain_ms, 300);
 	env_free(e);
 }
 
@@ -624,6 +656,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_worker_is_started_as_the_same_program),
 		cmocka_unit_test(test_a_changed_configuration_is_refused_by_its_key),
+		cmocka_unit_test(test_the_drain_s_limit_is_what_the_file_says_at_hup),
 		cmocka_unit_test(test_a_primary_that_is_not_there_is_refused),
 		cmocka_unit_test(test_memory_for_a_second_generation_is_counted_first),
 		cmocka_unit_test(test_whoever_can_not_be_master_says_why),

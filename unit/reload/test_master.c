@@ -494,6 +494,22 @@ test_the_drain_waits_for_every_live_workers_report(void **state)
 	assert_int_equal(mbed_state(b), RELOAD_T5_GOLD_QUIT);
 }
 
+/* REL-8, REL-9 */
+static void
+test_the_drain_limit_of_the_last_hup_counts(void **state)
+{
+	struct mbed *b = *state;
+
+	reload_master_drain_limit(b->m, 0); /* the default, 90 s */
+	mbed_to(b, RELOAD_T3_DRAIN);
+	mbed_report(b, 2, 0, 0, 1); /* that of lane 1 never comes */
+	mbed_turn(b, 89000);
+	assert_int_equal(mbed_state(b), RELOAD_T3_DRAIN);
+	reload_master_drain_limit(b->m, 89500);
+	mbed_turn(b, 600);
+	assert_int_equal(mbed_state(b), RELOAD_T5_GOLD_QUIT);
+}
+
 /* REL-8 */
 static void
 test_a_report_of_another_generation_does_not_count(void **state)
@@ -765,6 +781,7 @@ main(void)
 		SERVING(test_a_gap_is_not_made_of_old_or_absurd_stamps),
 		cmocka_unit_test(test_report_texts),
 		SERVING(test_the_drain_waits_for_every_live_workers_report),
+		SERVING(test_the_drain_limit_of_the_last_hup_counts),
 		SERVING(test_a_report_of_another_generation_does_not_count),
 		SERVING(test_a_stalled_drain_says_what_holds_it),
 		SERVING(test_a_dead_worker_is_started_again_at_once),
