@@ -18,8 +18,14 @@ doctor_add(struct doctor *d, enum doctor_level level, const char *id, const char
 	struct doctor_finding *f;
 	va_list ap;
 
-	if (d->n == DOCTOR_MAX)
+	if (d->n == DOCTOR_MAX) { /* the last one stands for all that there is no room for, and is as bad as the worst of them */
+		f = &d->f[DOCTOR_MAX - 1];
+		f->level = level > f->level ? level : f->level;
+		f->id = "more";
+		snprintf(f->text, sizeof(f->text), "more than %u findings: the rest is not told", DOCTOR_MAX - 1);
+		snprintf(f->fix, sizeof(f->fix), "mend these, and ask again");
 		return;
+	}
 	f = &d->f[d->n++];
 	f->level = level;
 	f->id = id;
@@ -180,20 +186,31 @@ check_bed(struct doctor *d, const char *prefix, const char *conf, bool generatio
 			workers == 1 ? "" : "s");
 }
 
-/* Every test bed of this machine; what cfg says is known of its own only. */
-static void
-check_beds(struct doctor *d, const struct nonic_config *cfg)
-{
-	char list[1024], own[256] = "", mount[128], fix[320], *prefix, *save;
+struct beds {
+	struct doctor *d;
+	const struct nonic_config *cfg;
+};
 
-	if (cfg != NULL)
-		layout_file_prefix(cfg, own, sizeof(own));
-	machine_prefixes(d->m, list, sizeof(list));
-	for (prefix = strtok_r(list, " ", &save); prefix != NULL; prefix = strtok_r(NULL, " ", &save))
-		if (cfg != NULL && strcmp(prefix, own) == 0)
-			check_bed(d, prefix, cfg->file, cfg->graceful_reload);
-		else
-			check_bed(d, prefix, "", false);
+/* What cfg says is known of its own bed only. */
+static void
+check_prefix(void *ctx, const char *prefix)
+{
+	const struct beds *b = ctx;
+	char own[256] = "";
+
+	if (b->cfg != NULL)
+		layout_file_prefix(b->cfg, own, sizeof(own));
+	if (strcmp(prefix, own) == 0)
+		check_bed(b->d, prefix, b->cfg->file, b->cfg->graceful_reload);
+	else
+		check_bed(b->d, prefix, "", false);
+}
+
+static void
+check_pages(struct doctor *d)
+{
+	char list[1024], mount[128], fix[320];
+
 	machine_stale_pages(d->m, mount, sizeof(mount), list, sizeof(list));
 	snprintf(fix, sizeof(fix), "rm %s/PREFIXmap_* (for each prefix named); the next 'nonic primary' does it too", mount);
 	if (list[0] != '\0')
@@ -216,7 +233,8 @@ check_runtime(struct doctor *d, const struct nonic_config *cfg)
 		doctor_add(d, DOCTOR_WARN, "runtime", fix, "runtime files of primaries that are gone: %s", stale);
 	else
 		doctor_add(d, DOCTOR_OK, "runtime", "", "no stale runtime files");
-	check_beds(d, cfg);
+	machine_prefixes(d->m, check_prefix, &(struct beds){ d, cfg });
+	check_pages(d);
 	if (cfg == NULL)
 		return;
 	layout_file_prefix(cfg, prefix, sizeof(prefix));

@@ -15,7 +15,7 @@ struct doctor_finding {
 	char fix[320];           /* the command or edit that mends it; "" with DOCTOR_OK */
 };
 
-#define DOCTOR_MAX 64
+#define DOCTOR_MAX 64u
 
 struct doctor {
 	const struct machine *m;

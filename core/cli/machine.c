@@ -203,7 +203,6 @@ machine_stale(const struct machine *m, char *list, size_t n)
 {
 	char base[PATH_MAX / 2], path[PATH_MAX];
 	struct dirent *e;
-	size_t len = 0;
 	bool stale;
 	DIR *d;
 
@@ -216,9 +215,8 @@ machine_stale(const struct machine *m, char *list, size_t n)
 	while ((e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.' || machine_primary(m, e->d_name, &stale) != 0 || !stale)
 			continue;
-		if (len + strlen(e->d_name) + 2 > n)
+		if (!machine_list_add(list, n, e->d_name))
 			break;
-		len += snprintf(list + len, n - len, "%s%s", len > 0 ? " " : "", e->d_name);
 	}
 	closedir(d);
 }

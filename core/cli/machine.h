@@ -36,7 +36,9 @@ bool machine_program(const struct machine *m, pid_t pid, char *name, size_t n);
 /* Memory of a process that it shares with nobody, and what the machine has left for new ones; 0 when it can not be read. */
 unsigned long machine_private_mb(const struct machine *m, pid_t pid);
 unsigned long machine_free_mb(const struct machine *m);
-/* Prefixes with a runtime directory but no live primary, separated by blanks. */
+/* Adds the word to a list separated by blanks, once. False: no room; the list ends with "..." then. */
+bool machine_list_add(char *list, size_t n, const char *word);
+/* Prefixes with a runtime directory but no live primary, a list as above. */
 void machine_stale(const struct machine *m, char *list, size_t n);
 /* Removes the runtime directory and hugepage files of a prefix whose primary is gone. */
 void machine_clean(const struct machine *m, const char *prefix);
@@ -52,9 +54,9 @@ struct machine_member {
 };
 /* Those of a prefix, at most so many; who may not be looked at is not counted. */
 unsigned int machine_members(const struct machine *m, const char *prefix, struct machine_member *out, unsigned int most);
-/* Prefixes with a runtime directory, separated by blanks. */
-void machine_prefixes(const struct machine *m, char *list, size_t n);
-/* Prefixes with hugepage files in *mount that no process uses, and no runtime directory; separated by blanks. */
+/* Calls fn for each prefix with a runtime directory. */
+void machine_prefixes(const struct machine *m, void (*fn)(void *ctx, const char *prefix), void *ctx);
+/* Prefixes with hugepage files in *mount that no process uses, and no runtime directory; a list as above. */
 void machine_stale_pages(const struct machine *m, char *mount, size_t mount_n, char *list, size_t n);
 
 bool machine_has_tun(const struct machine *m);

@@ -109,35 +109,35 @@ machine_members(const struct machine *m, const char *prefix, struct machine_memb
 	return n;
 }
 
-/* Adds the word to a list separated by blanks, once. False: no room. */
-static bool
-list_add(char *list, size_t n, const char *word)
+bool
+machine_list_add(char *list, size_t n, const char *word)
 {
 	size_t len = strlen(list), add = strlen(word);
 
 	for (const char *p = list; *p != '\0'; p += strcspn(p, " "), p += *p == ' ')
 		if (strncmp(p, word, add) == 0 && (p[add] == ' ' || p[add] == '\0'))
 			return true;
-	if (len + add + 2 > n)
+	if (len + 1 + add + sizeof(" ...") > n) {
+		snprintf(list + len, n - len, " ...");
 		return false;
+	}
 	snprintf(list + len, n - len, "%s%s", len > 0 ? " " : "", word);
 	return true;
 }
 
 void
-machine_prefixes(const struct machine *m, char *list, size_t n)
+machine_prefixes(const struct machine *m, void (*fn)(void *ctx, const char *prefix), void *ctx)
 {
 	char dir[PATH_MAX / 4], path[PATH_MAX / 2];
 	struct dirent *e;
 	DIR *d;
 
-	list[0] = '\0';
 	machine_runtime_dir(m, "", dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s%s", m->root, dir);
 	d = opendir(path);
 	while (d != NULL && (e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.' && strchr(e->d_name, ' ') == NULL && !list_add(list, n, e->d_name))
-			break;
+		if (e->d_name[0] != '.')
+			fn(ctx, e->d_name);
 	if (d != NULL)
 		closedir(d);
 }
@@ -184,7 +184,7 @@ machine_stale_pages(const struct machine *m, char *mount, size_t mount_n, char *
 		/* with a runtime directory it is told there */
 		machine_runtime_dir(m, e->d_name, runtime, sizeof(runtime));
 		snprintf(path, sizeof(path), "%s%s", m->root, runtime);
-		if (access(path, F_OK) != 0 && !list_add(list, n, e->d_name))
+		if (access(path, F_OK) != 0 && !machine_list_add(list, n, e->d_name))
 			break;
 	}
 	if (d != NULL)

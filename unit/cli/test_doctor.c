@@ -396,6 +396,48 @@ test_processes_whose_primary_is_gone(void **state)
 	assert_null(find("orphans"));
 }
 
+/* TST-6: what dead beds have left does not hide the one that is asked for */
+static void
+test_many_dead_beds(void **state)
+{
+	const char *graceful = DPDK "graceful_reload=1\nprimary_slim=1\n[vdev0]\ndriver=net_tap\n" PORT;
+	char path[128];
+	const char *end;
+	pid_t pid;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200; i++) {
+		snprintf(path, sizeof(path), "/var/run/dpdk/container-a-bed-of-some-time-ago-%03u/config", i);
+		put(path, "");
+	}
+	put("/var/run/dpdk/container-t/config", "");
+	pid = lock_holder("/var/run/dpdk/container-t/config");
+	look(graceful);
+	expect("master", DOCTOR_WARN, "container-t has no master, and 0 workers", "nonic serve --conf t.ini");
+	expect("runtime", DOCTOR_WARN, "primaries that are gone: ", "rm -r");
+	end = strrchr(find("runtime")->text, ' ');
+	assert_string_equal(end, " ...");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* TST-6 */
+static void
+test_more_findings_than_there_is_room_for(void **state)
+{
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	for (unsigned int i = 0; i < DOCTOR_MAX; i++)
+		doctor_add(&d, DOCTOR_OK, "x", "", "finding %u", i);
+	assert_string_equal(d.f[DOCTOR_MAX - 1].id, "x");
+	doctor_add(&d, DOCTOR_FAIL, "y", "do this", "bad");
+	doctor_add(&d, DOCTOR_WARN, "z", "do that", "not so bad");
+	assert_int_equal(d.n, DOCTOR_MAX);
+	assert_string_equal(d.f[DOCTOR_MAX - 1].id, "more");
+	assert_non_null(strstr(d.f[DOCTOR_MAX - 1].text, "more than 63 findings"));
+	assert_true(doctor_failed(&d));
+}
+
 /* TST-6, REL-1 */
 static void
 test_workers_whose_master_is_gone(void **state)
@@ -558,7 +600,8 @@ main(void)
 		T(test_machine_that_has_everything), T(test_hugepages_missing_used_or_too_few),
 		T(test_mount_missing_or_closed), T(test_tap_and_root), T(test_lcores_queues_rss_addresses),
 		T(test_port_without_address_or_queue), T(test_pci_devices), T(test_runtime_files_live_and_stale),
-		T(test_processes_whose_primary_is_gone), T(test_workers_whose_master_is_gone),
+		T(test_processes_whose_primary_is_gone), T(test_many_dead_beds), T(test_more_findings_than_there_is_room_for),
+		T(test_workers_whose_master_is_gone),
 		T(test_hugepages_that_nobody_uses),
 		T(test_suspended_processes), T(test_tap_with_one_mac_at_both_ends), T(test_eal_arguments_that_keep_others_out),
 		T(test_runtime_directory_of_an_ordinary_user), T(test_runtime_directory_of_somebody_else),
