@@ -64,10 +64,10 @@ class Coverage(unittest.TestCase):
             self.assertEqual(dict(report.tally(pathlib.Path(f.name))), {"core/base": [20, 14, 4, 3]})
 
     def test_floors_are_at_least_what_was_promised(self):
-        """TST-3: 90 % of lines, 80 % of branches."""
+        """TST-3, and a stack with TCP: 92 % of lines, 85 % of branches."""
         floors = report.floors()
-        self.assertGreaterEqual(floors["lines"], 90)
-        self.assertGreaterEqual(floors["branches"], 80)
+        self.assertGreaterEqual(floors["lines"], 92)
+        self.assertGreaterEqual(floors["branches"], 85)
 
 
 class Mutants(unittest.TestCase):
