@@ -17,7 +17,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	w = malloc(sizeof(*w));
+	w = aligned_alloc(64, sizeof(*w)); /* a multiple of 64, for it holds what is aligned so */
 	return w == NULL ? -1 : 0;
 }
 

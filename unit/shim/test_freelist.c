@@ -187,7 +187,7 @@ test_what_is_no_buffer_is_left_out(void **state)
 	struct freelist_own *o;
 	void *m[6], *bogus;
 	uint32_t len;
-	static char stranger[FRONT + sizeof(struct rte_mbuf)];
+	static char stranger[FRONT + sizeof(struct rte_mbuf)] __attribute__((aligned(64)));
 
 	(void)state;
 	bed_make(&b, 64);
