@@ -35,7 +35,7 @@ static struct {
 	double (*lwip_idle)(unsigned int n);
 	bool json, smoke;
 	unsigned int rounds, requests, segments, connects, time_wait, idle;
-} b = { .rounds = ROUNDS, .requests = 64000, .segments = 48000, .connects = 1024, .time_wait = 10000, .idle = 100000 };
+} b = { .rounds = ROUNDS, .requests = 24000, .segments = 16000, .connects = 512, .time_wait = 10000, .idle = 100000 };
 
 static int
 load_peers(const char *self)
@@ -195,7 +195,8 @@ idle_row(void)
 		return 0;
 	}
 	printf("idle connections, bytes of the process for one end\n");
-	printf("  %-28s %8.0f B of %u; a million: %.2f GiB%s\n", "nonic", i.bytes, i.n, i.bytes * 1e6 / (1 << 30), i.n < 1000000 ? " (extrapolated)" : "");
+	printf("  %-28s %8.0f B of %u; a million: %.2f GiB%s\n", "nonic", i.bytes, i.n, i.bytes * 1e6 / (1 << 30),
+		i.n < 1000000 ? " (extrapolated)" : "");
 	printf("  %-28s %8zu B control block, %zu B socket, %zu B a place in the table; not counted: %zu B an epoll entry\n",
 		"of these", i.control, i.socket, i.slot, i.watch);
 	printf("  %-28s %8.0f B of %u\n", "lwip", lwip, n);
@@ -266,6 +267,7 @@ main(int argc, char **argv)
 	else
 		printf("TCP, both ends on one core, median of %u rounds; load of the machine %.1f %.1f %.1f\n"
 			"Nx: time over nonic's, pair by pair\n", b.rounds, load[0], load[1], load[2]);
+	fflush(stdout);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (measure(&rows[i], v) < 0)
 			return 1;

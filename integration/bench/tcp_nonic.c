@@ -587,13 +587,14 @@ count_time_wait(void *ctx, const struct tcp_entry *e)
 	*(long *)ctx += e->fsm == TCP_TIME_WAIT;
 }
 
-/* The stack forgets the oldest by itself. */
+/* The stack forgets the oldest by itself. A few more, since connections that reuse a port take the one before them out. */
 static long
 nonic_settle(void *ctx, unsigned int most)
 {
 	struct pair *p = ctx;
 	long a = 0, b = 0;
 
+	most += most / 50;
 	tcp_knob_set(p->client.stack, TCP_KNOB_MAX_TIMEWAIT, most);
 	tcp_knob_set(p->server.stack, TCP_KNOB_MAX_TIMEWAIT, most);
 	tcp_each(p->client.stack, count_time_wait, &a);
