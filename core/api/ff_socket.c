@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 
 _Static_assert(sizeof(struct linux_sockaddr) == sizeof(struct sockaddr), "cast by applications");
 _Static_assert(offsetof(struct linux_sockaddr, sa_data) == offsetof(struct sockaddr, sa_data), "same layout");
@@ -35,10 +36,44 @@ ff_socket(int domain, int type, int protocol)
 	ON_STACK(sock_socket(st, domain == AF_INET6_FREEBSD ? AF_INET6 : domain, type, protocol));
 }
 
+/* An IPv6 wildcard with a port of the application's choice, for a socket that would hear IPv4 as well? */
+static bool
+hears_both(struct stack *st, int s, const struct linux_sockaddr *addr, socklen_t addrlen)
+{
+	struct sockaddr_in6 a;
+	int only = 1;
+	socklen_t n = sizeof(only);
+
+	if (addrlen < sizeof(a))
+		return false;
+	memcpy(&a, addr, sizeof(a));
+	if (a.sin6_family != AF_INET6 || a.sin6_port == 0 || !IN6_IS_ADDR_UNSPECIFIED(&a.sin6_addr))
+		return false;
+	return sock_getsockopt(st, s, IPPROTO_IPV6, IPV6_V6ONLY, &only, &n) == 0 && only == 0;
+}
+
+/*
+ * F-Stack's programs bind a port in IPv4 and then in IPv6, where FreeBSD's sockets hear IPv6 only. Here they hear both, as on
+ * Linux; where an IPv4 socket has the port already, as if IPV6_V6ONLY had been set.
+ */
+static int
+bind_family(struct stack *st, int s, const struct linux_sockaddr *addr, socklen_t addrlen)
+{
+	int on = 1, off = 0, err = sock_bind(st, s, in_addr_of(addr), addrlen);
+
+	if (err != -EADDRINUSE || !hears_both(st, s, addr, addrlen))
+		return err;
+	(void)sock_setsockopt(st, s, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (sock_bind(st, s, in_addr_of(addr), addrlen) == 0)
+		return 0;
+	(void)sock_setsockopt(st, s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	return err;
+}
+
 int
 ff_bind(int s, const struct linux_sockaddr *addr, socklen_t addrlen)
 {
-	ON_STACK(sock_bind(st, s, in_addr_of(addr), addrlen));
+	ON_STACK(bind_family(st, s, addr, addrlen));
 }
 
 int

@@ -436,12 +436,116 @@ streams_through_the_ff_calls(void **state)
 	assert_int_equal(v, 111); /* Linux's ECONNREFUSED */
 }
 
+static int
+bound(int family, int type, int port)
+{
+	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	struct sockaddr_in a4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = ff_socket(family, type | SOCK_NONBLOCK, 0);
+	int rc = family == AF_INET ? ff_bind(fd, (struct linux_sockaddr *)(void *)&a4, sizeof(a4)) :
+		ff_bind(fd, (struct linux_sockaddr *)(void *)&a6, sizeof(a6));
+
+	if (rc == 0 && type == SOCK_STREAM)
+		rc = ff_listen(fd, 5);
+	if (rc == 0)
+		return fd;
+	assert_int_equal(errno, EADDRINUSE);
+	assert_int_equal(ff_close(fd), 0);
+	return -1;
+}
+
+/* What comes over IPv4 is fd's and not silent's. */
+static void
+arrives_at(int type, int port, int fd, int silent)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	char b[8];
+	int c, i;
+
+	if (type == SOCK_DGRAM) {
+		arrive(port);
+		if (silent >= 0)
+			FAILS(ff_read(silent, b, sizeof(b)), EAGAIN);
+		assert_int_equal(ff_read(fd, b, sizeof(b)), 5);
+		return;
+	}
+	to.sin_addr.s_addr = fx_ip4("10.0.0.1");
+	c = ff_socket(AF_INET, SOCK_STREAM, 0);
+	FAILS(ff_connect(c, (struct linux_sockaddr *)(void *)&to, sizeof(to)), EINPROGRESS);
+	for (i = 0; i < 6; i++)
+		fx_poll(fx);
+	if (silent >= 0)
+		FAILS(ff_accept(silent, NULL, NULL), EAGAIN);
+	i = ff_accept(fd, NULL, NULL);
+	assert_true(i >= 0);
+	assert_int_equal(ff_close(i), 0);
+	assert_int_equal(ff_close(c), 0);
+}
+
+static int
+v6only(int fd)
+{
+	int v = -1;
+	socklen_t n = sizeof(v);
+
+	assert_int_equal(ff_getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v, &n), 0);
+	return v;
+}
+
+/* STK-5: F-Stack's programs bind a port in IPv4, then in IPv6 */
+static void
+each_family_has_a_socket_on_one_port(void **state)
+{
+	static const int types[] = { SOCK_STREAM, SOCK_DGRAM };
+	struct sockaddr_in6 any = { .sin6_family = AF_INET6 };
+	int four, six, other, port = 5000;
+
+	(void)state;
+	for (int i = 0; i < 2; i++, port++) {
+		four = bound(AF_INET, types[i], port);
+		six = bound(AF_INET6, types[i], port);
+		assert_true(four >= 0 && six >= 0);
+		assert_int_equal(v6only(six), 1);
+		arrives_at(types[i], port, four, six);
+		assert_int_equal(bound(AF_INET, types[i], port), -1);
+		other = ff_socket(AF_INET6, types[i], 0);
+		any.sin6_port = htons((uint16_t)port);
+		FAILS(ff_bind(other, (struct linux_sockaddr *)(void *)&any, sizeof(any)), EADDRINUSE);
+		assert_int_equal(v6only(other), 0);
+		assert_int_equal(ff_close(other), 0);
+		assert_int_equal(ff_close(four), 0);
+		assert_int_equal(ff_close(six), 0);
+		/* alone it hears both; on a port without old connections */
+		six = bound(AF_INET6, types[i], port + 10);
+		assert_int_equal(v6only(six), 0);
+		assert_int_equal(bound(AF_INET, types[i], port + 10), -1);
+		arrives_at(types[i], port + 10, six, -1);
+		assert_int_equal(ff_close(six), 0);
+	}
+}
+
+/* STK-5: a port that the stack chooses is nobody else's, in neither family */
+static void
+chosen_port_is_not_shared_by_families(void **state)
+{
+	static const int types[] = { SOCK_STREAM, SOCK_DGRAM };
+
+	(void)state;
+	assert_int_equal(sock_sysctl_set_text(fx->s, "net.inet.ip.portrange.first", "20000"), 0);
+	assert_int_equal(sock_sysctl_set_text(fx->s, "net.inet.ip.portrange.last", "20000"), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_true(bound(AF_INET, types[i], 0) >= 0);
+		assert_int_equal(bound(AF_INET6, types[i], 0), -1);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(example_echoes_by_kqueue_and_by_epoll), T(every_call_reaches_the_stack), T(events_reach_the_stack),
-		T(streams_through_the_ff_calls),
+		T(streams_through_the_ff_calls), T(each_family_has_a_socket_on_one_port),
+		T(chosen_port_is_not_shared_by_families),
 		T(the_rest), T(threads_inherit_the_instance), T(log_lines), T(without_an_instance_everything_is_enxio),
 		T(failed_init_exits_with_one),
 	};
