@@ -111,6 +111,10 @@ tcp_rcv_append(struct stack *s, struct tcp_pcb *p, struct rte_mbuf *m)
 	uint32_t n = shim_buf_len(m);
 
 	p->bytes_received += n;
+	if (unlikely(p->rd_shut)) { /* acknowledged like any other, but nobody will read it */
+		shim_buf_free(s->shim, m);
+		return;
+	}
 	if (n <= COPY_SMALL && last != NULL && is_ours(last) && rte_pktmbuf_tailroom(last) >= n) {
 		if (n != 0)
 			tcp_queue_copy(m, 0, n, shim_buf_data_off(last, uint8_t *, last->data_len));

@@ -325,7 +325,7 @@ text(struct stack *s, struct tcp_pcb *p, struct tcp_seg *g, struct rte_mbuf *m)
 	if (g->len != 0)
 		ack_data(s, p);
 	p->rcv_nxt += g->len;
-	if (p->rd_shut || g->len == 0)
+	if (g->len == 0)
 		shim_buf_free(s->shim, m);
 	else
 		tcp_rcv_append(s, p, m);

@@ -541,6 +541,7 @@ tcp_shutdown(struct stack *s, struct tcp_pcb *p, int how)
 	if (how == SHUT_RD || how == SHUT_RDWR) {
 		p->rd_shut = true;
 		tcp_queue_free(s, &p->rq);
+		tcp_window_update(s, p); /* a peer that a full buffer had stopped goes on */
 		tcp_notify(s, p, EPOLLIN | EPOLLRDHUP);
 	}
 	if (how == SHUT_WR || how == SHUT_RDWR)

@@ -82,7 +82,7 @@ void tcp_attach(struct tcp_pcb *p, struct socket *so);
  * 60 s, FreeBSD's finwait2_timeout). A listener's unaccepted connections are reset.
  */
 void tcp_close(struct stack *s, struct tcp_pcb *p, bool abort);
-/* how: SHUT_RD, SHUT_WR, SHUT_RDWR. 0, -ENOTCONN. Any of them stops a listener (the socket keeps Linux's rule for SHUT_WR). */
+/* how: SHUT_x. 0, -ENOTCONN. Any stops a listener (a socket's: not SHUT_WR). After SHUT_RD data is acked and thrown away: README. */
 int tcp_shutdown(struct stack *s, struct tcp_pcb *p, int how);
 
 enum tcp_io_flags {

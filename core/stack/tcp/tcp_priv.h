@@ -340,7 +340,7 @@ void tcp_queue_put(struct stack *s, struct tcp_queue *q, struct rte_mbuf *m);
 void tcp_queue_drop(struct stack *s, struct tcp_queue *q, uint32_t n);
 /* Copies n bytes from off of the list that starts at m. */
 void tcp_queue_copy(const struct rte_mbuf *m, uint32_t off, uint32_t n, uint8_t *dst);
-/* Received in order: m is payload. Small ones are copied together. */
+/* Received in order: m is payload. Small ones are copied together; after SHUT_RD it is thrown away. */
 void tcp_rcv_append(struct stack *s, struct tcp_pcb *p, struct rte_mbuf *m);
 /* Received out of order, seq being m's first byte, within the window: kept. false: dropped (limit). Takes m. */
 bool tcp_ooo_add(struct stack *s, struct tcp_pcb *p, uint32_t seq, bool fin, struct rte_mbuf *m);
