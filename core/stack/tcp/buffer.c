@@ -84,7 +84,7 @@ tcp_queue_drop(struct stack *s, struct tcp_queue *q, uint32_t n)
 void
 tcp_queue_copy(const struct rte_mbuf *m, uint32_t off, uint32_t n, uint8_t *dst)
 {
-	while (off >= m->data_len && off != 0) {
+	while (off != 0 && off >= m->data_len) {
 		off -= m->data_len;
 		m = m->next;
 	}

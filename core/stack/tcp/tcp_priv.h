@@ -338,7 +338,7 @@ void tcp_queue_free(struct stack *s, struct tcp_queue *q);
 void tcp_queue_put(struct stack *s, struct tcp_queue *q, struct rte_mbuf *m);
 /* Forgets the first n bytes of q. */
 void tcp_queue_drop(struct stack *s, struct tcp_queue *q, uint32_t n);
-/* Copies n bytes from off of the list that starts at m. */
+/* Copies n bytes from off of the list that starts at m; off and n may end where the list does. */
 void tcp_queue_copy(const struct rte_mbuf *m, uint32_t off, uint32_t n, uint8_t *dst);
 /* Received in order: m is payload. Small ones are copied together; after SHUT_RD it is thrown away. */
 void tcp_rcv_append(struct stack *s, struct tcp_pcb *p, struct rte_mbuf *m);

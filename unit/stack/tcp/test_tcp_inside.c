@@ -189,6 +189,29 @@ bytes(struct fx *f, uint32_t from, uint32_t n)
 	return fx_buf(f, b, n, 0);
 }
 
+/* STK-8 */
+static void
+copying_up_to_the_end_of_a_list_ends_there(void **state)
+{
+	struct fx *f = *state;
+	struct rte_mbuf *m = bytes(f, 0, 10);
+	uint8_t out[20] = { 0 };
+
+	m->next = bytes(f, 10, 10);
+	m->nb_segs = 2;
+	m->pkt_len = 20;
+	tcp_queue_copy(m, 20, 0, out);
+	tcp_queue_copy(m, 0, 0, out);
+	tcp_queue_copy(NULL, 0, 0, out);
+	assert_int_equal(out[0], 0);
+	for (uint32_t off = 0; off < 20; off++) {
+		tcp_queue_copy(m, off, 20 - off, out);
+		for (uint32_t i = 0; i < 20 - off; i++)
+			assert_int_equal(out[i], off + i);
+	}
+	shim_buf_free(f->shim, m);
+}
+
 /* STK-3: checklist 9, 41 */
 static void
 pieces_in_any_order_and_overlap_make_the_stream(void **state)
@@ -374,6 +397,7 @@ main(void)
 		cmocka_unit_test(options_malformed_in_any_way_are_survived),
 		cmocka_unit_test(syn_options_stand_in_freebsds_order_or_linuxs),
 		T(cookie_carries_mss_and_with_timestamps_the_options),
+		T(copying_up_to_the_end_of_a_list_ends_there),
 		T(pieces_in_any_order_and_overlap_make_the_stream),
 		T(buffers_out_of_order_are_bounded),
 		T(ports_are_shared_by_the_rules),
