@@ -96,8 +96,8 @@ acknowledge(struct stack *s, struct tcp_pcb *p, const struct tcp_seg *g, uint8_t
 		tcp_count(s, TCP_EV_ACK_DUP);
 	if ((out.ev & REC_EV_RECOVERY) != 0)
 		tcp_count(s, TCP_EV_FAST_RECOVERY);
-	if ((out.ev & REC_EV_REDUCED) != 0)
-		p->cwr_due = p->ecn;
+	if ((out.ev & (REC_EV_REDUCED | REC_EV_UNDO)) != 0) /* one that was taken back is not told of; ECN's own never are */
+		p->cwr_due = p->ecn && (out.ev & REC_EV_REDUCED) != 0;
 	if ((out.ev & REC_EV_RTO_SPURIOUS) != 0)
 		tcp_count(s, TCP_EV_RTO_SPURIOUS);
 	if ((out.ev & REC_EV_DSACK) != 0)

@@ -408,6 +408,47 @@ test_ecn_setup_and_fallback_on_syn_loss(void **state)
 	assert_int_equal(fsm(a), TCP_SYN_SENT);
 }
 
+/* STK-3: checklist 46, 47: RFC 3168 6.1.2 */
+static void
+test_new_data_says_cwr_after_a_timeout_unless_it_was_spurious(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct peer p;
+	struct seg s, first, again;
+
+	for (unsigned int spurious = 0; spurious < 2; spurious++) {
+		peer_init(w, &p, (uint16_t)(4000 + spurious), 80, 1000);
+		peer_syn(&p, S | E | C, "\x02\x04\x03\xe8\x01\x01\x08\x0a\x00\x00\x02\xbc\x00\x00\x00\x00", 16); /* mss, TS 700 */
+		peer_expect(&p, S | A | E, 0, 0, 1, &s);
+		assert_true(s.ts);
+		p.ts = true;
+		p.tsval = 800;
+		p.tsecr = s.tsval;
+		world_wait(w, 100);
+		peer_ack(&p, 1);
+		a = app_accept(w, l);
+		assert_non_null(a);
+		assert_int_equal(app_write(w, a, 500), 500);
+		assert_true(world_get(w, &first));
+		for (unsigned int i = 0; i < 200 && !world_get(w, &again); i++)
+			world_wait(w, 10);
+		assert_int_equal(again.seq, first.seq);
+		assert_int_equal(again.flags & C, 0); /* never on what is sent again */
+		p.tsecr = spurious ? first.tsval : again.tsval;
+		world_wait(w, 10);
+		peer_ack(&p, 501);
+		assert_int_equal(events(w, TCP_EV_RTO_SPURIOUS), spurious);
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(app_write(w, a, 500), 500);
+			assert_true(world_get(w, &s));
+			assert_int_equal(s.tos & 3, 2);
+			assert_int_equal((s.flags & C) != 0, i == 0 && !spurious);
+			peer_ack(&p, 1001 + 500 * i);
+		}
+	}
+}
+
 /* STK-3: checklist 46 */
 static void
 test_ece_latched_until_cwr_and_one_reduction_per_window(void **state)
@@ -603,6 +644,7 @@ main(void)
 		T46(test_rack_marks_lost_by_time_not_count),
 		T46(test_cwnd_after_recovery_equals_ssthresh),
 		T46(test_ecn_setup_and_fallback_on_syn_loss),
+		T46(test_new_data_says_cwr_after_a_timeout_unless_it_was_spurious),
 		T46(test_ece_latched_until_cwr_and_one_reduction_per_window),
 		T46(test_app_limited_cwnd_not_grown),
 		T46(test_idle_restart_window),
