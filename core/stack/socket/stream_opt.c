@@ -315,6 +315,8 @@ get_tcp(const struct stack *s, const struct stream *st, int name, void *val, soc
 	if (o == NULL)
 		return -ENOPROTOOPT;
 	v64 = tcp_opt_get(st->p, o->opt);
+	if (name == L_LINGER2)
+		v64 = v64 == 0 ? tcp_knob_get(s, TCP_KNOB_FINWAIT2) : v64 < o->unit ? -o->unit : v64;
 	v = name == L_DEFER_ACCEPT ? st->defer_s : (int)(v64 / o->unit);
 	return opt_put(val, len, &v, sizeof(v));
 }

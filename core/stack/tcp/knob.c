@@ -123,7 +123,7 @@ set_more(struct stack *s, struct tcp_pcb *p, enum tcp_opt o, int64_t v)
 		p->rcvlowat = (uint32_t)v;
 		return 0;
 	case TCP_OPT_NOTSENT_LOWAT:
-		p->notsent_lowat = v == UINT32_MAX ? 0 : (uint32_t)v;
+		p->notsent_lowat = (uint32_t)v;
 		return 0;
 	case TCP_OPT_V6ONLY:
 		if (p->bound || p->domain != ADDR_INET6)

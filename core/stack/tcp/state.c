@@ -261,7 +261,7 @@ tcp_ack_input(struct stack *s, struct tcp_pcb *p, const struct tcp_seg *g)
 		tcp_count(s, TCP_EV_FAST_PATH_ACK);
 	if (p->fin_queued && p->snd_una == p->snd_nxt && p->fin_sent)
 		fin_acked(s, p);
-	else if (room < p->sndlowat || room < tcp_writable(p) / 3 || room == 0)
+	else if (room < p->sndlowat || room < tcp_writable(p) / 3 || p->notsent_lowat != 0)
 		tcp_notify(s, p, EPOLLOUT);
 	return true;
 }

@@ -286,6 +286,34 @@ cork_quickack_and_lowat(void **state)
 	assert_int_equal(tcp_opt_get(a->p, TCP_OPT_MAXSEG), 400);
 }
 
+/* STK-5: once what was written has been sent, whatever sent it, the next acknowledgement tells the writer */
+static void
+unsent_low_water_wakes_the_writer(void **state)
+{
+	struct world *w = *state;
+	struct peer p;
+	struct app *a = open_plain(w, &p);
+
+	p.win = 0;
+	peer_ack(&p, 1);
+	app_opt(w, a, TCP_OPT_NOTSENT_LOWAT, 500);
+	assert_int_equal(app_write(w, a, 600), 600);
+	assert_int_equal(tcp_writable(a->p), 0);
+	p.win = 65535;
+	peer_ack(&p, 1); /* a window, and no acknowledgement */
+	peer_see(&p, A, 1, 600, 1);
+	a->events = 0;
+	peer_ack(&p, 601);
+	assert_true(a->events & EPOLLOUT);
+	assert_true(tcp_ready(a->p) & EPOLLOUT);
+	app_opt(w, a, TCP_OPT_NOTSENT_LOWAT, UINT32_MAX); /* no limit */
+	assert_int_equal(tcp_opt_get(a->p, TCP_OPT_NOTSENT_LOWAT), UINT32_MAX);
+	p.win = 0;
+	peer_ack(&p, 601);
+	assert_int_equal(app_write(w, a, 6000), 6000);
+	assert_true(tcp_writable(a->p) > 0);
+}
+
 static void
 count_entry(void *ctx, const struct tcp_entry *e)
 {
@@ -339,6 +367,7 @@ main(void)
 		T46(orphan_against_a_closed_window_ends),
 		T46(shared_chains_are_sent_without_being_changed),
 		T46(cork_quickack_and_lowat),
+		T46(unsent_low_water_wakes_the_writer),
 		T46(everything_is_listed_and_listeners_may_be_shut_down),
 	};
 
