@@ -449,6 +449,38 @@ test_window_1_GiB(void **state)
 	assert_int_equal(tcp_unacked(a->p), 0);
 }
 
+/* STK-3: checklist 30, 66: numbers, timestamps and a scaled window over the end of their spaces at once */
+static void
+test_paws_with_numbers_and_timestamps_that_wrap(void **state)
+{
+	struct world *w = *state;
+	struct app *l = app_listen(w, 80, 5), *a;
+	struct peer p;
+	struct seg s;
+
+	peer_init(w, &p, 4000, 80, 0u - 1500);
+	/* mss 1000, sackOK, TS 0xffffff00, nop, wscale 7; what follows the SYN has 800 and more */
+	a = peer_open(&p, l, "\x02\x04\x03\xe8\x04\x02\x08\x0a\xff\xff\xff\x00\x00\x00\x00\x00\x01\x03\x03\x07", 20);
+	peer_data(&p, 1000);
+	p.tsval = 801;
+	peer_raw(&p, A, 2001, 1, 1000); /* what is missing lies on both sides of the end */
+	peer_see(&p, A, 1, 0, 1001);
+	p.tsval = 0xffffff80u; /* from before: newer than the SYN only */
+	peer_raw(&p, A, 1001, 1, 1000);
+	peer_expect(&p, A, 1, 0, 1001, &s);
+	assert_int_equal(s.tsecr, 800);
+	assert_int_equal(s.nsack, 1);
+	assert_int_equal(s.sack[0][0], 501);
+	assert_int_equal(s.sack[0][1], 1501);
+	assert_int_equal(tcp_readable(a->p), 1000);
+	p.tsval = 802;
+	peer_raw(&p, A, 1001, 1, 1000);
+	peer_expect(&p, A, 1, 0, 3001, &s);
+	assert_int_equal(s.tsecr, 802);
+	assert_int_equal(app_drain(w, a), 3000);
+	fx_tx_clear(w->f);
+}
+
 int
 main(void)
 {
@@ -471,6 +503,7 @@ main(void)
 		T46(test_urgent_pointer_does_not_break_stream),
 		T46(test_knobs_switch_options_off),
 		T46(test_window_1_GiB),
+		T46(test_paws_with_numbers_and_timestamps_that_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

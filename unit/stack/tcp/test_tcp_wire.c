@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "core/stack/tcp/tcp.h"
+#include "core/stack/tcp/tcp_priv.h"
 #include "unit/stack/fixture.h"
 
 #define WIRE_MAX 8192
@@ -48,6 +48,9 @@ struct world {
 	uint32_t loss, twice, late; /* per mille of TCP frames */
 	uint32_t queue;             /* frames in flight each way; 0: WIRE_MAX */
 	uint32_t lost;
+	uint32_t edge, holes;       /* with holes: the client's segments around the end of the numbers get lost, each once */
+	uint16_t port;              /* the client's; 0: any */
+	bool crossed;               /* it was seen in fast recovery with bytes in flight on both sides of that end */
 	struct end end[2];
 	unsigned int n, in_flight[2];
 	struct frame q[WIRE_MAX];
@@ -87,6 +90,19 @@ carry(struct end *e, struct rte_mbuf *m, uint64_t extra)
 	w->q[w->n++] = (struct frame){ e->busy + w->delay + extra, w->order++, e->peer, m };
 }
 
+/* Some runs of segments before, over and after the end, when they are sent for the first time. */
+static bool
+in_hole(struct world *w, const uint8_t *tcp)
+{
+	uint32_t seq = get_be32(tcp + 4);
+	int32_t at = (int32_t)seq;
+
+	if (w->holes == 0 || !seq_lt(w->edge, seq))
+		return false;
+	w->edge = seq;
+	return (at >= -30000 && at < -24000) || (at >= -1460 && at < 1460) || (at >= 9000 && at < 15000);
+}
+
 static unsigned int
 transmit(void *ctx, struct rte_mbuf **m, unsigned int n)
 {
@@ -98,7 +114,7 @@ transmit(void *ctx, struct rte_mbuf **m, unsigned int n)
 		const uint8_t *b = shim_buf_data(m[i]);
 		bool tcp = b[12] == 8 && b[13] == 0 && b[23] == 6;
 
-		if (tcp && (chance(w) < w->loss || (w->queue != 0 && w->in_flight[e - w->end] >= w->queue))) {
+		if (tcp && ((e == &w->end[0] && in_hole(w, b + 34)) || chance(w) < w->loss || (w->queue != 0 && w->in_flight[e - w->end] >= w->queue))) {
 			w->lost++;
 			shim_buf_free(w->shim, m[i]);
 			continue;
@@ -108,8 +124,9 @@ transmit(void *ctx, struct rte_mbuf **m, unsigned int n)
 	return n;
 }
 
+/* Beginning at ns. */
 static struct world *
-world_new(void)
+world_new_at(uint64_t ns)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	int i;
@@ -120,6 +137,7 @@ world_new(void)
 	w->delay = 5 * FX_MS;
 	w->ns_per_byte = 80; /* 100 Mbit/s */
 	w->shim = mock_shim_new();
+	mock_set_clock_ns(w->shim, ns);
 	w->now = shim_clock_sample(w->shim);
 	assert_int_equal(shim_pool_create(w->shim, "wire", 16384, 2176, &w->pool), 0);
 	for (i = 0; i < 2; i++) {
@@ -138,6 +156,12 @@ world_new(void)
 		assert_int_equal(stack_addr4_add(e->s, e->nif, fx_ip4(i == 0 ? "10.0.0.1" : "10.0.0.2"), 24, 0), 0);
 	}
 	return w;
+}
+
+static struct world *
+world_new(void)
+{
+	return world_new_at(FX_NS);
 }
 
 static void
@@ -208,10 +232,12 @@ bulk(struct world *w, uint64_t bytes, const char *law)
 	static uint8_t in[CHUNK];
 	struct end *c = &w->end[0], *d = &w->end[1];
 	struct tcp_pcb *l = tcp_new(d->s, SO, ADDR_INET), *p = tcp_new(c->s, SO, ADDR_INET), *a = NULL;
-	union ip_addr any = fx_a4("10.0.0.2");
+	union ip_addr any = fx_a4("10.0.0.2"), us = fx_a4("10.0.0.1");
 	uint64_t start = w->now, sent = 0, got = 0, quiet = 0;
 	bool over = false;
 
+	if (w->port != 0)
+		assert_int_equal(tcp_bind(c->s, p, ADDR_INET, &us, be16(w->port), NULL), 0);
 	assert_int_equal(tcp_bind(d->s, l, ADDR_INET, &any, be16(80), NULL), 0);
 	assert_int_equal(tcp_listen(d->s, l, 5), 0);
 	assert_int_equal(tcp_congestion_set(c->s, p, law), 0);
@@ -222,6 +248,7 @@ bulk(struct world *w, uint64_t bytes, const char *law)
 		ssize_t n;
 
 		assert_true(step(w));
+		w->crossed |= p->rec.ca == REC_RECOVERY && p->snd_nxt < p->snd_una && p->snd_nxt > 4000;
 		assert_true(w->now - start < 2000 * FX_NS);
 		if (sent < bytes && tcp_fsm_of(p) == TCP_ESTABLISHED && tcp_writable(p) > 0) {
 			n = tcp_write(c->s, p, &v, 1, 0);
@@ -297,11 +324,60 @@ bulk_arrives_whole_over_a_wire_that_loses_and_reorders(void **state)
 	lossy("cubic", 0, 0, 60, true, true, 10000000, 3);
 }
 
+/*
+ * The client's port, and when to begin, for a connection whose numbers begin up to below under the end of theirs and whose
+ * timestamps pass the end of theirs after ms.
+ */
+static uint16_t
+port_near_the_end(uint32_t below, uint32_t ms, uint64_t *begin)
+{
+	struct tcp_key k = { .local = fx_a4("10.0.0.1"), .remote = fx_a4("10.0.0.2"), .rport_be = be16(80), .family = ADDR_INET };
+	struct world *w = world_new();
+	static struct stack then;
+	uint32_t port, left = 0;
+
+	then = *w->end[0].s;
+	for (port = 2000; port < 65536; port++) {
+		k.lport_be = be16((uint16_t)port);
+		*begin = (uint64_t)(0u - ms - tcp_ts_offset(&then, &k)) * 1000000;
+		then.now_ns = *begin;
+		left = 0u - tcp_isn(&then, &k);
+		if (*begin > FX_NS && left <= below && left > below / 2)
+			break;
+	}
+	world_end(w);
+	assert_true(port < 65536);
+	return (uint16_t)port;
+}
+
+/* STK-3: checklist 66, 30: a scaled window in loss recovery over the end of the numbers, and timestamps over the end of theirs */
+static void
+bulk_over_the_end_of_numbers_and_timestamps(void **state)
+{
+	uint64_t begin;
+	uint16_t port = port_near_the_end(600000, 150, &begin);
+	struct world *w = world_new_at(begin);
+
+	(void)state;
+	w->port = port;
+	w->holes = 1;
+	w->edge = 0u - 700000;
+	assert_true(bulk(w, 4000000, "cubic") < 3);
+	assert_true(w->crossed);
+	assert_true(w->lost >= 8);
+	assert_true((uint32_t)(w->now / 1000000) - (uint32_t)(begin / 1000000) > 150);
+	assert_int_equal(tcp_events(w->end[0].s, TCP_EV_RTO), 0);
+	assert_true(tcp_events(w->end[0].s, TCP_EV_FAST_RECOVERY) >= 1);
+	assert_int_equal(stack_drops(w->end[0].s, STACK_DROP_TCP_PAWS) + stack_drops(w->end[1].s, STACK_DROP_TCP_PAWS), 0);
+	world_end(w);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bulk_without_loss_fills_the_wire),
+		cmocka_unit_test(bulk_over_the_end_of_numbers_and_timestamps),
 		cmocka_unit_test(bulk_arrives_whole_over_a_wire_that_loses_and_reorders),
 	};
 
